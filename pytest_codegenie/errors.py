@@ -1,0 +1,324 @@
+"""Every typed error, with the exit code that a session or a command ends in.
+
+CodegenieError
+ ├─ BenchCaseLoadError              6   a case cannot be read
+ ├─ BenchCaseDigestMismatch         6   a case is not what was signed
+ ├─ BenchCaseIDCollision            6   two cases claim one id
+ ├─ TaskClassNotFound               9
+ ├─ TaskClassAlreadyRegistered      9
+ ├─ TaskClassIncomplete             9
+ ├─ ChainTamperDetected             8
+ ├─ IncompleteReportForPromotion    1
+ ├─ PromotionMustBeHumanAuthorized  1
+ ├─ TierConfigInvalid               1
+ ├─ ConfigError                     4   an option, the run file or pyproject.toml
+ ├─ RunStoreError                   1   a result cannot be recorded
+ └─ CaseError                       1   one case cannot be judged; the run goes on
+     ├─ AgentError                      (agent.error)
+     ├─ AgentUnavailable                (agent.unavailable)
+     ├─ WorkspaceUnavailable            (workspace.error)
+     ├─ EvaluatorError                  (evaluator.error)
+     └─ RubricError                     (rubric.*)
+
+``args`` of an error are exactly its contract's arguments, in order; whatever else
+it carries is an attribute. A message says what is wrong, where, and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from typing import ClassVar
+
+
+#: Exit codes beyond pytest's own 0 to 5.
+EXIT_CORPUS = 6
+EXIT_COST_CAP = 7
+EXIT_CHAIN = 8
+EXIT_TASK_CLASS = 9
+EXIT_GATE = 10
+
+
+def relative(path: Path | str) -> str:
+    """Return ``path`` as messages show it: relative to the working directory."""
+    path = Path(path)
+    try:
+        return path.relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return ``" (did you mean 'x'?)"`` for the nearest known name, or nothing."""
+    nearest = difflib.get_close_matches(name, sorted(known), n=1)
+    return f" (did you mean {nearest[0]!r}?)" if nearest else ""
+
+
+class CodegenieError(Exception):
+    """Base of every error that this project raises on purpose."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default drops keyword arguments and passes only ``args``.
+        return (functools.partial(_rebuild, type(self)), (self.args, self.__dict__))
+
+
+def _rebuild(
+    cls: type[CodegenieError], args: tuple[Any, ...], state: dict[str, Any]
+) -> CodegenieError:
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class BenchCaseLoadError(CodegenieError):
+    """A case cannot be read: ``field`` names the key or file at fault."""
+
+    exit_code = EXIT_CORPUS
+
+    def __init__(self, case_directory: Path | str, field: str, reason: str) -> None:
+        super().__init__(case_directory, field, reason)
+        self.case_directory = Path(case_directory)
+        self.field = field
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{relative(self.case_directory)}: {self.field}: {self.reason}"
+
+
+class BenchCaseDigestMismatch(CodegenieError):
+    """A case's files are not those that were signed."""
+
+    exit_code = EXIT_CORPUS
+
+    def __init__(
+        self,
+        case_id: str,
+        expected: str,
+        computed: str,
+        *,
+        directory: Path | None = None,
+        source: str = "cases/digests.yaml",
+        differs: tuple[str, ...] = (),
+        suspects: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(case_id, expected, computed)
+        self.case_id = case_id
+        self.expected = expected
+        self.computed = computed
+        self.directory = directory
+        self.source = source
+        #: Paths that differ from the last good listing known on this machine.
+        self.differs = differs
+        #: Files that usually get there by accident (``__pycache__``, ``.DS_Store``).
+        self.suspects = suspects
+
+    def __str__(self) -> str:
+        place = relative(self.directory) if self.directory else self.case_id
+        lines = [
+            f"{place}: digest mismatch: the files are not those in {self.source}",
+            f"  expected {self.expected}",
+            f"  computed {self.computed}",
+        ]
+        lines += [f"  differs  {path}" for path in self.differs]
+        lines += [
+            f"  likely cause: {path} (a stray file; delete it)"
+            for path in self.suspects
+        ]
+        task_class = (
+            relative(self.directory.parent.parent) if self.directory else "<task class>"
+        )
+        lines.append(
+            "restore the files, or sign the case again on purpose: "
+            f"codegenie sign {task_class}"
+        )
+        return "\n".join(lines)
+
+
+class BenchCaseIDCollision(CodegenieError):
+    """Two case directories claim one id (ids are compared without case)."""
+
+    exit_code = EXIT_CORPUS
+
+    def __init__(self, case_id: str, paths: Iterable[Path | str]) -> None:
+        self.case_id = case_id
+        self.paths = tuple(sorted(Path(path) for path in paths))
+        super().__init__(case_id, self.paths)
+
+    def __str__(self) -> str:
+        places = ", ".join(relative(path) for path in self.paths)
+        return (
+            f"case id {self.case_id!r} is used more than once (ids differ by more "
+            f"than case, over all task classes of a run): {places}; rename all but one "
+            "directory, with its case_id, and sign again"
+        )
+
+
+class TaskClassNotFound(CodegenieError):
+    """No task class of that name; ``available`` are the names there are."""
+
+    exit_code = EXIT_TASK_CLASS
+
+    def __init__(
+        self, name: str, available: Iterable[str] = (), *, place: str = ""
+    ) -> None:
+        self.name = name
+        self.available = tuple(available)
+        self.place = place
+        super().__init__(name, self.available)
+
+    def __str__(self) -> str:
+        where = f" in {self.place}" if self.place else ""
+        known = ", ".join(repr(name) for name in self.available) or "none"
+        return (
+            f"task class {self.name!r} not found{where}; available: {known}"
+            f"{did_you_mean(self.name, self.available)}; a task class is a directory "
+            "with registration.py and cases/, registered under the directory's name"
+        )
+
+
+class TaskClassAlreadyRegistered(CodegenieError):
+    """One name was registered twice; the first registration stands."""
+
+    exit_code = EXIT_TASK_CLASS
+
+    def __init__(self, name: str, existing: str, incoming: str) -> None:
+        super().__init__(name, existing, incoming)
+        self.name = name
+        self.existing = existing
+        self.incoming = incoming
+
+    def __str__(self) -> str:
+        return (
+            f"task class {self.name!r} is already registered by {self.existing}; "
+            f"{self.incoming} cannot be registered too: keep exactly one "
+            "@register_task_class in a registration.py, under its directory's name"
+        )
+
+
+class TaskClassIncomplete(CodegenieError):
+    """A part of a task class is missing or unusable; ``reason`` says how."""
+
+    exit_code = EXIT_TASK_CLASS
+
+    def __init__(self, name: str, missing_path: Path | str, reason: str = "") -> None:
+        super().__init__(name, missing_path)
+        self.name = name
+        self.missing_path = Path(missing_path)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return (
+            f"task class {self.name!r} is incomplete: {relative(self.missing_path)}: "
+            f"{self.reason or 'missing'}; see 'codegenie new task-class --help' "
+            "for what a task class holds"
+        )
+
+
+class ChainTamperDetected(CodegenieError):
+    """A record of the audit chain is not what was appended."""
+
+    exit_code = EXIT_CHAIN
+
+    def __init__(self, record: str, expected: str, computed: str) -> None:
+        super().__init__(record, expected, computed)
+        self.record = record
+        self.expected = expected
+        self.computed = computed
+
+    def __str__(self) -> str:
+        return (
+            f"audit chain: record {self.record} does not verify: expected "
+            f"{self.expected}, computed {self.computed}; compare with a backup or an "
+            "anchored head before you trust any later record"
+        )
+
+
+class IncompleteReportForPromotion(CodegenieError):
+    """A report with cases left out cannot support a promotion."""
+
+
+class PromotionMustBeHumanAuthorized(CodegenieError):
+    """Tiers are changed by a person, never by this program."""
+
+
+class TierConfigInvalid(CodegenieError):
+    """``trust-tiers.yaml`` does not hold."""
+
+
+class ConfigError(CodegenieError):
+    """An option, the run file or ``[tool.codegenie]`` is wrong: source, key, reason."""
+
+    exit_code = 4
+
+    def __init__(self, source: str, key: str, reason: str) -> None:
+        super().__init__(source, key, reason)
+        self.source = source
+        self.key = key
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.source, self.key, self.reason) if part)
+
+
+class RunStoreError(CodegenieError):
+    """A result could not be recorded; nothing may be reported without a record."""
+
+    def __init__(self, path: Path | str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = Path(path)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return (
+            f"{relative(self.path)}: {self.reason}; what was recorded before is whole: "
+            "make room or choose another place with --codegenie-out"
+        )
+
+
+class CaseError(CodegenieError):
+    """One case cannot be judged. ``code`` is the harness's failure mode for it."""
+
+    code: str = "agent.error"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class AgentError(CaseError):
+    """The agent broke in a way that says nothing about its work."""
+
+
+class AgentUnavailable(CaseError):
+    """The agent cannot be started here; the reason says how to get it."""
+
+    code = "agent.unavailable"
+
+
+class WorkspaceUnavailable(CaseError):
+    """A place to work in cannot be made."""
+
+    code = "workspace.error"
+
+
+class EvaluatorError(CaseError):
+    """The tests cannot be run, through no fault of the patch."""
+
+    code = "evaluator.error"
+
+
+class RubricError(CaseError):
+    """The rubric gave no usable answer; ``code`` says in which way."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.code, self.reason))

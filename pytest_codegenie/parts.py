@@ -1,0 +1,45 @@
+"""Parts by name: what the hooks gave, and how a name becomes an object.
+
+A part is named by ``"package.module:attribute"``; the attribute is called without
+arguments. Nothing is imported until a part is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_codegenie.errors import did_you_mean
+
+
+class UnknownPartError(LookupError):
+    """There is no part of that kind and name, or it cannot be imported."""
+
+
+def make_part(kind: str, name: str, table: Mapping[str, str]) -> Any:
+    """Return a new part.
+
+    Args:
+        kind: What it is, for the message: ``"agent"``, ``"workspace"``.
+        name: A key of ``table``.
+        table: Name to ``"package.module:attribute"``.
+
+    Raises:
+        UnknownPartError: The name is unknown or cannot be imported.
+    """
+    reference = table.get(name)
+    if reference is None:
+        raise UnknownPartError(
+            f"unknown {kind} {name!r}{did_you_mean(name, table)}; known: "
+            f"{', '.join(sorted(table)) or 'none'} (codegenie list {kind}s)"
+        )
+    module_name, _, attribute = reference.partition(":")
+    try:
+        factory = getattr(importlib.import_module(module_name), attribute)
+    except (ImportError, AttributeError) as exc:
+        raise UnknownPartError(
+            f"{kind} {name!r} is registered as {reference!r}, which cannot be "
+            f"imported: {exc}"
+        ) from exc
+    return factory()

@@ -1,0 +1,283 @@
+"""The program that starts and ends other programs for us, one at a time.
+
+Run as ``python -I -S supervisor.py FD``; FD is a Unix socket. It is its own process
+so that *everything* a program leaves behind can be found: as a child subreaper it
+inherits every orphan below it, whatever process group or session that moved to. And
+when the harness dies, by ``kill -9`` too, the socket closes and the program that runs
+dies with it.
+
+A request is one JSON line, ``processes/__init__.py`` writes it; the answer is a JSON
+line, then the kept bytes of stdout and of stderr. Standard library only, and few
+modules of it: this starts in a bare interpreter.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+
+
+PR_SET_CHILD_SUBREAPER = 36
+#: Of each stream, the first and the last bytes are kept; the middle is counted.
+_READ_BYTES = 1 << 16
+
+
+def become_subreaper() -> None:
+    """Make orphans below this process its own children (Linux)."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def children() -> list[int]:
+    """Return the process ids of this process's children."""
+    try:
+        with open("/proc/thread-self/children", encoding="ascii") as file:
+            return [int(pid) for pid in file.read().split()]
+    except FileNotFoundError:
+        # A kernel without CONFIG_PROC_CHILDREN.
+        own = os.getpid()
+        return [
+            int(pid) for pid in os.listdir("/proc") if pid.isdigit() and own == _ppid(pid)
+        ]
+
+
+def _ppid(pid: str) -> int:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except (OSError, IndexError):
+        return 0
+
+
+def kill_descendants() -> int:
+    """Kill and reap every process below this one; return how many there were.
+
+    Killing a parent hands its children to this process, so the rounds end when no
+    child is left. A stopped process is killed too: SIGKILL needs no consent.
+    """
+    killed: set[int] = set()
+    while True:
+        alive = children()
+        if not alive:
+            return len(killed)
+        for pid in alive:
+            killed.add(pid)
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        for pid in alive:
+            try:
+                os.waitpid(pid, 0)
+            except ChildProcessError:
+                pass
+
+
+class Output:
+    """The beginning and the end of a stream, and a log that gets both."""
+
+    def __init__(self, keep: int, log: int | None, log_limit: int) -> None:
+        self.keep = keep
+        self.total = 0
+        self.head = bytearray()
+        self.tail = bytearray()
+        self.log = log
+        self.log_left = log_limit
+
+    def feed(self, data: bytes) -> None:
+        self.total += len(data)
+        if self.log is not None and self.log_left > 0:
+            part = data[: self.log_left]
+            self.log_left -= len(part)
+            try:
+                os.write(self.log, part)
+            except OSError:
+                self.log_left = 0
+        room = self.keep - len(self.head)
+        if room > 0:
+            self.head += data[:room]
+            data = data[room:]
+        if data:
+            self.tail += data
+            if len(self.tail) > 2 * self.keep:
+                del self.tail[: -self.keep]
+
+    def kept(self) -> bytes:
+        tail = self.tail[-self.keep :]
+        lost = self.total - len(self.head) - len(tail)
+        if not lost:
+            return bytes(self.head + tail)
+        return bytes(self.head) + b"\n[... %d bytes left out ...]\n" % lost + bytes(tail)
+
+
+def _start(request: dict) -> tuple[int, dict[int, Output], int]:
+    """Fork and exec; return (pid, read end to its Output, write end of stdin or -1)."""
+    streams: dict[int, Output] = {}
+    log = None
+    if request["log"]:
+        log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    stdout_read, stdout_write = os.pipe()
+    stderr_read, stderr_write = os.pipe()
+    error_read, error_write = os.pipe()
+    if request["stdin_path"]:
+        stdin_read = os.open(request["stdin_path"], os.O_RDONLY)
+    else:
+        stdin_read = os.open(os.devnull, os.O_RDONLY)
+    pid = os.fork()
+    if pid == 0:
+        place = request["cwd"]
+        try:
+            os.setsid()
+            os.dup2(stdin_read, 0)
+            os.dup2(stdout_write, 1)
+            os.dup2(stderr_write, 2)
+            os.chdir(request["cwd"])
+            for name, limit in request["limits"].items():
+                number = getattr(resource, name)
+                hard = resource.getrlimit(number)[1]
+                if hard != resource.RLIM_INFINITY:
+                    limit = min(limit, hard)
+                resource.setrlimit(number, (limit, limit))
+            for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
+            place = request["argv"][0]
+            # What is open above stderr closes at exec (PEP 446).
+            os.execvpe(request["argv"][0], request["argv"], request["env"])
+        except BaseException as exc:
+            number = getattr(exc, "errno", None) or 0
+            message = getattr(exc, "strerror", None) or str(exc)
+            os.write(error_write, json.dumps([number, message, place]).encode())
+        finally:
+            os._exit(127)
+    for fd in (stdin_read, stdout_write, stderr_write, error_write):
+        os.close(fd)
+    failure = os.read(error_read, 4096)
+    os.close(error_read)
+    limit = request["log_limit"]
+    streams[stdout_read] = Output(request["keep"], log, limit)
+    streams[stderr_read] = Output(request["keep"], log, limit)
+    if failure:
+        os.waitpid(pid, 0)
+        for fd in streams:
+            os.close(fd)
+        if log is not None:
+            os.close(log)
+        raise StartError(json.loads(failure))
+    return pid, streams, -1 if log is None else log
+
+
+class StartError(Exception):
+    """The program could not be started: [errno, message, what failed]."""
+
+
+def _killpg(pid: int, number: int) -> None:
+    try:
+        os.killpg(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def run(request: dict, control: socket.socket) -> tuple[dict, bytes, bytes]:
+    """Run one program to its end, or to the end of its time."""
+    started = time.monotonic()
+    try:
+        pid, streams, log = _start(request)
+    except StartError as exc:
+        number, message, place = exc.args[0]
+        answer = {
+            "not_started": message,
+            "errno": errno.errorcode.get(number, ""),
+            "place": place,
+        }
+        return answer, b"", b""
+    outputs = list(streams.values())
+    exited = os.pidfd_open(pid)
+    poller = select.poll()
+    poller.register(exited, select.POLLIN)
+    poller.register(control, select.POLLIN)
+    for fd in streams:
+        poller.register(fd, select.POLLIN)
+    deadline = started + request["timeout"]
+    timed_out = False
+    status = None
+    while status is None:
+        left = max(0.0, deadline - time.monotonic())
+        events = poller.poll(left * 1000 + 1)
+        for fd, _ in events:
+            if fd in streams:
+                _drain_once(fd, streams, poller)
+            elif fd == exited:
+                status = os.waitpid(pid, 0)[1]
+            else:
+                # The harness is gone, or says stop: end everything.
+                _killpg(pid, signal.SIGKILL)
+                kill_descendants()
+                os._exit(0)
+        if status is None and time.monotonic() >= deadline:
+            if timed_out:
+                _killpg(pid, signal.SIGKILL)
+                status = os.waitpid(pid, 0)[1]
+            else:
+                timed_out = True
+                deadline = time.monotonic() + request["grace"]
+                _killpg(pid, signal.SIGTERM)
+                _killpg(pid, signal.SIGCONT)
+    duration = time.monotonic() - started
+    _killpg(pid, signal.SIGKILL)
+    survivors = kill_descendants()
+    # All writers are dead: what is in the pipes is all there will be.
+    for fd in list(streams):
+        os.set_blocking(fd, False)
+        while fd in streams:
+            _drain_once(fd, streams, poller)
+    os.close(exited)
+    if log >= 0:
+        os.close(log)
+    answer = {
+        "exit_code": os.waitstatus_to_exitcode(status),
+        "timed_out": timed_out,
+        "duration": duration,
+        "survivors": survivors,
+        "output_bytes": [output.total for output in outputs],
+    }
+    return answer, outputs[0].kept(), outputs[1].kept()
+
+
+def _drain_once(fd: int, streams: dict[int, Output], poller: select.poll) -> None:
+    try:
+        data = os.read(fd, _READ_BYTES)
+    except BlockingIOError:
+        data = b""
+    if data:
+        streams[fd].feed(data)
+    else:
+        poller.unregister(fd)
+        os.close(fd)
+        del streams[fd]
+
+
+def main() -> None:
+    """Serve requests until the socket closes."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    control.set_inheritable(False)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    become_subreaper()
+    reader = control.makefile("rb")
+    while line := reader.readline():
+        answer, stdout, stderr = run(json.loads(line), control)
+        answer["sizes"] = [len(stdout), len(stderr)]
+        try:
+            control.sendall(json.dumps(answer).encode() + b"\n" + stdout + stderr)
+        except BrokenPipeError:
+            break
+
+
+if __name__ == "__main__":
+    main()
