@@ -319,6 +319,5 @@ class RubricError(CaseError):
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)
         self.code = code
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (self.code, self.reason))
+        #: What the rubric printed, for its log.
+        self.printed = ""

@@ -87,13 +87,12 @@ def hash_tree(root: Path, *, exclude: str = "case.toml") -> TreeDigest:
     for raw_path, path, status in _walk(top, exclude):
         entries.append(_entry(path, status))
         full = f"{top}/{path}"
-        if stat.S_ISLNK(status.st_mode):
-            tag, content = b"l", _link_target(top, path)
+        tag = _tag(status)
+        if tag == b"l":
+            content = _link_target(top, path)
         elif status.st_size <= _CHUNK_BYTES:
-            tag = b"x" if status.st_mode & stat.S_IXUSR else b"f"
             content = _read(full, path, status)
         else:
-            tag = b"x" if status.st_mode & stat.S_IXUSR else b"f"
             pending.append(_header(tag, raw_path, status.st_size))
             hasher.update(b"".join(pending))
             pending, pending_size = [], 0
@@ -117,6 +116,31 @@ def tree_entries(root: Path, *, exclude: str = "case.toml") -> tuple[Entry, ...]
     """
     walked = _walk(os.fspath(root), exclude)
     return tuple(_entry(path, status) for _, path, status in walked)
+
+
+def hash_files(root: Path, *, exclude: str = "case.toml") -> dict[str, str]:
+    """Return the digest of each single entry below ``root``, by relative path.
+
+    Raises:
+        UnhashableEntryError: As ``hash_tree``.
+        OSError: The tree cannot be read.
+    """
+    top = os.fspath(root)
+    digests = {}
+    for _, path, status in _walk(top, exclude):
+        hasher = blake3(_tag(status))
+        if stat.S_ISLNK(status.st_mode):
+            hasher.update(_link_target(top, path))
+        else:
+            _stream(hasher, f"{top}/{path}", path, status)
+        digests[path] = PREFIX + hasher.hexdigest()
+    return digests
+
+
+def _tag(status: os.stat_result) -> bytes:
+    if stat.S_ISLNK(status.st_mode):
+        return b"l"
+    return b"x" if status.st_mode & stat.S_IXUSR else b"f"
 
 
 def _entry(path: str, status: os.stat_result) -> Entry:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_codegenie.errors import did_you_mean
+from pytest_codegenie.models import PartTable
 
 
 class UnknownPartError(LookupError):
@@ -43,3 +44,21 @@ def make_part(kind: str, name: str, table: Mapping[str, str]) -> Any:
             f"imported: {exc}"
         ) from exc
     return factory()
+
+
+#: The parts that ship. They reach a run through the same hooks as anybody's.
+BUILTIN_PARTS = PartTable(
+    agents={
+        "command": "pytest_codegenie.agents.command:CommandAgent",
+        "nop": "pytest_codegenie.agents.nop:NopAgent",
+        "oracle": "pytest_codegenie.agents.oracle:OracleAgent",
+        "predictions": "pytest_codegenie.agents.predictions:PredictionsAgent",
+    },
+    workspaces={"host": "pytest_codegenie.workspaces.host:HostWorkspace"},
+    evaluators={
+        "command": "pytest_codegenie.evaluators.command:CommandEvaluator",
+        "pytest": "pytest_codegenie.evaluators.python_runs:PytestEvaluator",
+        "unittest": "pytest_codegenie.evaluators.python_runs:UnittestEvaluator",
+    },
+    harnesses={"patch": "pytest_codegenie.harness.patch:PatchHarness"},
+)

@@ -145,7 +145,10 @@ def register_task_class(
         )
 
     def decorate(rubric_class: RubricClass) -> RubricClass:
-        target = registry or _receiving.get() or default_registry
+        # Not "or": an empty registry is falsy.
+        target = registry if registry is not None else _receiving.get()
+        if target is None:
+            target = default_registry
         target.register(
             TaskClass(
                 name,

@@ -1,27 +1,22 @@
 """Running other programs: limits on time and output, and nothing survives.
 
-``run`` hands the work to a supervisor process (``supervisor.py``), of which there is
-one for each thread that runs programs, kept warm between calls.
+``run`` hands the work to a supervisor process (``supervisor.py``), which stays warm
+between calls.
 """
 
 from __future__ import annotations
 
-import atexit
-import contextlib
-import json
 import os
-import socket
-import subprocess
 import sys
-import threading
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
-from typing import Any
-from typing import BinaryIO
+
+from pytest_codegenie.processes.companion import Companion as Companion
+from pytest_codegenie.processes.companion import CompanionDied as CompanionDied
+from pytest_codegenie.processes.companion import CompanionPool as CompanionPool
 
 
 _SCRIPT = Path(__file__).with_name("supervisor.py")
@@ -92,7 +87,7 @@ def run(
 
     Raises:
         NotStarted: There is no such program, or it may not be executed.
-        RuntimeError: The supervisor died, as when somebody killed it.
+        CompanionDied: The supervisor died, as when somebody killed it.
     """
     limits = limits or Limits()
     request = {
@@ -108,88 +103,21 @@ def run(
         "limits": dict(limits.rlimits),
     }
     with _pool.borrowed() as supervisor:
-        answer, stdout, stderr = supervisor.ask(request)
+        answer, blocks = supervisor.ask(request)
     if "not_started" in answer:
         raise NotStarted(answer["place"], answer["not_started"], answer["errno"])
     return Completed(
         answer["exit_code"],
-        stdout,
-        stderr,
+        *blocks,
         answer["timed_out"],
         answer["duration"],
         answer["survivors"],
     )
 
 
-class _Supervisor:
-    def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(_SCRIPT), str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                # Ctrl-C is for the session: it ends programs in its own order.
-                start_new_session=True,
-                env={"PATH": os.defpath},
-            )
-        self._socket = ours
-        self._reader: BinaryIO = ours.makefile("rb")
-
-    def ask(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes, bytes]:
-        self._socket.sendall(json.dumps(request).encode() + b"\n")
-        line = self._reader.readline()
-        if not line:
-            raise RuntimeError("the process supervisor died; was it killed?")
-        answer: dict[str, Any] = json.loads(line)
-        stdout_size, stderr_size = answer.get("sizes", (0, 0))
-        return answer, self._reader.read(stdout_size), self._reader.read(stderr_size)
-
-    def close(self) -> None:
-        """End the supervisor, and with it whatever it still runs."""
-        self._reader.close()
-        self._socket.close()
-        self._process.wait()
+def _start_supervisor(_key: str) -> Companion:
+    argv = [sys.executable, "-I", "-S", str(_SCRIPT)]
+    return Companion(argv, env={"PATH": os.defpath})
 
 
-class _Pool:
-    """Idle supervisors; there are as many as programs ever ran at once."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._idle: list[_Supervisor] = []
-        self._pid = os.getpid()
-
-    @contextlib.contextmanager
-    def borrowed(self) -> Iterator[_Supervisor]:
-        supervisor = self._take()
-        try:
-            yield supervisor
-        except BaseException:
-            # Interrupted while a program runs (a time-out from outside, Ctrl-C):
-            # end that program now, and with it the supervisor.
-            supervisor.close()
-            raise
-        with self._lock:
-            self._idle.append(supervisor)
-
-    def _take(self) -> _Supervisor:
-        with self._lock:
-            if self._pid != os.getpid():
-                # A fork of ours: the supervisors belong to the parent.
-                self._idle, self._pid = [], os.getpid()
-            if self._idle:
-                return self._idle.pop()
-        return _Supervisor()
-
-    def close(self) -> None:
-        with self._lock:
-            idle, self._idle = self._idle, []
-        if self._pid == os.getpid():
-            for supervisor in idle:
-                supervisor.close()
-
-
-_pool = _Pool()
-atexit.register(_pool.close)
+_pool = CompanionPool(_start_supervisor)

@@ -13,7 +13,6 @@ modules of it: this starts in a bare interpreter.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import json
 import os
@@ -25,96 +24,14 @@ import sys
 import time
 
 
-PR_SET_CHILD_SUBREAPER = 36
-#: Of each stream, the first and the last bytes are kept; the middle is counted.
+sys.path.insert(0, os.path.dirname(__file__))  # noqa: PTH120 -- a bare interpreter
+
+from descendants import Output  # noqa: E402 -- found through the line above
+from descendants import become_subreaper  # noqa: E402
+from descendants import kill_descendants  # noqa: E402
+
+
 _READ_BYTES = 1 << 16
-
-
-def become_subreaper() -> None:
-    """Make orphans below this process its own children (Linux)."""
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def children() -> list[int]:
-    """Return the process ids of this process's children."""
-    try:
-        with open("/proc/thread-self/children", encoding="ascii") as file:
-            return [int(pid) for pid in file.read().split()]
-    except FileNotFoundError:
-        # A kernel without CONFIG_PROC_CHILDREN.
-        own = os.getpid()
-        return [
-            int(pid) for pid in os.listdir("/proc") if pid.isdigit() and own == _ppid(pid)
-        ]
-
-
-def _ppid(pid: str) -> int:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[1])
-    except (OSError, IndexError):
-        return 0
-
-
-def kill_descendants() -> int:
-    """Kill and reap every process below this one; return how many there were.
-
-    Killing a parent hands its children to this process, so the rounds end when no
-    child is left. A stopped process is killed too: SIGKILL needs no consent.
-    """
-    killed: set[int] = set()
-    while True:
-        alive = children()
-        if not alive:
-            return len(killed)
-        for pid in alive:
-            killed.add(pid)
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        for pid in alive:
-            try:
-                os.waitpid(pid, 0)
-            except ChildProcessError:
-                pass
-
-
-class Output:
-    """The beginning and the end of a stream, and a log that gets both."""
-
-    def __init__(self, keep: int, log: int | None, log_limit: int) -> None:
-        self.keep = keep
-        self.total = 0
-        self.head = bytearray()
-        self.tail = bytearray()
-        self.log = log
-        self.log_left = log_limit
-
-    def feed(self, data: bytes) -> None:
-        self.total += len(data)
-        if self.log is not None and self.log_left > 0:
-            part = data[: self.log_left]
-            self.log_left -= len(part)
-            try:
-                os.write(self.log, part)
-            except OSError:
-                self.log_left = 0
-        room = self.keep - len(self.head)
-        if room > 0:
-            self.head += data[:room]
-            data = data[room:]
-        if data:
-            self.tail += data
-            if len(self.tail) > 2 * self.keep:
-                del self.tail[: -self.keep]
-
-    def kept(self) -> bytes:
-        tail = self.tail[-self.keep :]
-        lost = self.total - len(self.head) - len(tail)
-        if not lost:
-            return bytes(self.head + tail)
-        return bytes(self.head) + b"\n[... %d bytes left out ...]\n" % lost + bytes(tail)
 
 
 def _start(request: dict) -> tuple[int, dict[int, Output], int]:

@@ -1,0 +1,7 @@
+"""Who solves: one module an agent."""
+
+from __future__ import annotations
+
+from pytest_codegenie.agents.protocol import Agent as Agent
+from pytest_codegenie.agents.protocol import AgentAdapter as AgentAdapter
+from pytest_codegenie.agents.protocol import PatchAgent as PatchAgent

@@ -1,0 +1,115 @@
+"""The agent ``command``: any command line."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from typing import Literal
+
+from pytest_codegenie.agents.protocol import check_option_names
+from pytest_codegenie.errors import AgentUnavailable
+from pytest_codegenie.models import AgentOutput
+from pytest_codegenie.models import EvalInstance
+
+
+class CommandAgent:
+    """Runs a program in the workspace; what it changes there is its answer.
+
+    Options:
+        command: A list, or one string that is split as a shell would; required.
+            In its arguments ``{workspace}`` is the tree's path, ``{problem}`` the path
+            of a file with the prompt, ``{prompt}`` the prompt itself. A program with
+            a relative path is looked for where pytest was started.
+        prompt: ``stdin`` (the default) or ``file``: then standard input is empty.
+    """
+
+    name = "command"
+    deterministic = False
+    execution_mode: Literal["host", "container"] = "container"
+
+    def __init__(self) -> None:
+        self._command: list[str] = []
+        self._prompt_on_stdin = True
+
+    def configure(self, options: Mapping[str, Any]) -> None:
+        """Take ``command`` and ``prompt``."""
+        check_option_names(self.name, options, ("command", "prompt"))
+        self._command = _words(options.get("command"))
+        prompt = options.get("prompt", "stdin")
+        if prompt not in ("stdin", "file"):
+            raise AgentUnavailable(
+                "agent 'command': the option 'prompt' must be 'stdin' or 'file', got "
+                f"{prompt!r}"
+            )
+        self._prompt_on_stdin = prompt == "stdin"
+
+    def version(self) -> str | None:
+        """Return None: any program has its own way to tell."""
+        return None
+
+    def build_command(self, instance: EvalInstance, workdir: str) -> list[str]:
+        """Return the command with its places filled in."""
+        places = {
+            "{workspace}": workdir,
+            "{problem}": str(instance.metadata["problem_file"]),
+            "{prompt}": self._prompt(instance),
+        }
+        command = []
+        for word in self._command:
+            for place, value in places.items():
+                word = word.replace(place, value)  # noqa: PLW2901 -- filled in turn
+            command.append(word)
+        program = command[0]
+        if "/" in program and not program.startswith("/"):
+            command[0] = str(Path(program).absolute())
+        return command
+
+    def build_prompt(self, instance: EvalInstance) -> str:
+        """Return the problem statement, with the hints where there are some."""
+        return self._prompt(instance) if self._prompt_on_stdin else ""
+
+    def get_environment(self) -> dict[str, str]:
+        """Return nothing: the run file's ``env`` is all there is."""
+        return {}
+
+    def get_timeout_seconds(self) -> float | None:
+        """Return None: the case's limit, or the run file's, holds."""
+        return None
+
+    def parse_output(
+        self, stdout: str, stderr: str, exit_code: int, duration: float
+    ) -> AgentOutput:
+        """Return what it printed; cost and tokens are unknown."""
+        return AgentOutput(
+            instance_id="",
+            agent_name=self.name,
+            exit_code=exit_code,
+            stdout=stdout,
+            stderr=stderr,
+            duration_seconds=duration,
+        )
+
+    def _prompt(self, instance: EvalInstance) -> str:
+        hints = f"\n\n{instance.hints_text}" if instance.hints_text else ""
+        return instance.problem_statement + hints
+
+
+def _words(command: Any) -> list[str]:
+    try:
+        words = shlex.split(command) if isinstance(command, str) else command
+    except ValueError as exc:
+        raise AgentUnavailable(f"agent 'command': the option 'command': {exc}") from exc
+    if (
+        not isinstance(words, list)
+        or not words
+        or not all(isinstance(word, str) for word in words)
+        or not words[0]
+    ):
+        raise AgentUnavailable(
+            "agent 'command': the option 'command' must be a program and its "
+            f"arguments, got {command!r}; set it in the run file: "
+            'options: {command: ["./my-agent", "{workspace}"]}'
+        )
+    return words

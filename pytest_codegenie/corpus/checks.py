@@ -1,0 +1,175 @@
+"""What can be said of a corpus without running anything: all complaints at once."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_codegenie.corpus.loader import CASES
+from pytest_codegenie.corpus.loader import CaseListing
+from pytest_codegenie.corpus.loader import REGISTRATION
+from pytest_codegenie.corpus.loader import list_cases
+from pytest_codegenie.corpus.loader import load_case
+from pytest_codegenie.corpus.loader import read_task_class
+from pytest_codegenie.corpus.task import read_task
+from pytest_codegenie.errors import CodegenieError
+from pytest_codegenie.errors import relative
+from pytest_codegenie.models import BenchCase
+from pytest_codegenie.registry import TaskClass
+
+
+#: The directory contract, beside registration.py and cases/.
+REQUIRED = (
+    "rubric.py",
+    "breakdown_keys.py",
+    "failure_modes.yaml",
+    "README.md",
+    "tests",
+)
+#: Tiers, lowest first; ``silver`` and above need cases that no corpus was made from.
+TIERS = ("bronze", "silver", "gold", "platinum")
+HELD_OUT_FROM = "silver"
+MIN_HELD_OUT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """Something wrong with a corpus: where, what, and what to do about it."""
+
+    place: str
+    fault: str
+    remedy: str
+    exit_code: int = 6
+
+    def __str__(self) -> str:
+        remedy = f"\n    {self.remedy}" if self.remedy else ""
+        return f"{self.place}: {self.fault}{remedy}" if self.place else self.fault
+
+
+def check_task_class(directory: Path) -> tuple[list[Complaint], tuple[BenchCase, ...]]:
+    """Return every complaint about a task class, and the cases that verify."""
+    complaints: list[Complaint] = []
+    complaints += _missing_parts(directory)
+    complaints += _literal_name(directory)
+    task_class: TaskClass | None = None
+    with _noting(complaints):
+        task_class = read_task_class(directory)
+    listing: CaseListing | None = None
+    with _noting(complaints):
+        listing = list_cases(directory)
+    cases: list[BenchCase] = []
+    if listing is not None:
+        for problem in listing.problems:
+            complaints.append(Complaint("", str(problem), "", problem.exit_code))
+        for path in listing.directories:
+            with _noting(complaints):
+                cases.append(load_case(path, listing.digests))
+    for case in cases:
+        with _noting(complaints):
+            read_task(case)
+        complaints += _case_parts(case)
+    if task_class is not None:
+        complaints += _tiers(directory, task_class, cases)
+    return complaints, tuple(cases)
+
+
+@contextlib.contextmanager
+def _noting(complaints: list[Complaint]) -> Iterator[None]:
+    """Turn an error in the block into a complaint; its message has it all."""
+    try:
+        yield
+    except CodegenieError as exc:
+        complaints.append(Complaint("", str(exc), "", exc.exit_code))
+
+
+def _missing_parts(directory: Path) -> Iterator[Complaint]:
+    for name in REQUIRED:
+        if not (directory / name).exists():
+            yield Complaint(
+                relative(directory / name),
+                "missing",
+                "a task class holds it; 'codegenie new task-class' shows one that is "
+                "whole",
+                9,
+            )
+
+
+def _literal_name(directory: Path) -> Iterator[Complaint]:
+    """The name must be readable without running the module."""
+    path = directory / REGISTRATION
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return  # reading the task class says so
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and _called_name(node) == "register_task_class"
+    ]
+    if len(calls) != 1:
+        yield Complaint(
+            relative(path),
+            f"has {len(calls)} calls of register_task_class",
+            f'keep exactly one: @register_task_class("{directory.name}", ...)',
+            9,
+        )
+    for call in calls:
+        name = call.args[0] if call.args else None
+        if not (isinstance(name, ast.Constant) and name.value == directory.name):
+            yield Complaint(
+                f"{relative(path)}:{call.lineno}",
+                "the registered name is no literal string equal to the directory's name",
+                f'write @register_task_class("{directory.name}", ...)',
+                9,
+            )
+
+
+def _called_name(call: ast.Call) -> str:
+    function = call.func
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _case_parts(case: BenchCase) -> Iterator[Complaint]:
+    gold = case.expected_dir / "gold.patch"
+    if case.disposition == "positive" and not gold.is_file():
+        yield Complaint(
+            relative(gold),
+            "missing, though the case is positive",
+            "add the reference solution as a git diff; the oracle applies it",
+        )
+    if case.disposition == "negative" and gold.exists():
+        yield Complaint(
+            relative(gold),
+            "present, though the case is negative: the right answer is no change",
+            "delete it, or make the case positive",
+        )
+
+
+def _tiers(
+    directory: Path, task_class: TaskClass, cases: list[BenchCase]
+) -> Iterator[Complaint]:
+    place = relative(directory / REGISTRATION)
+    tiers = task_class.min_cases_for_promotion
+    for tier, count in tiers.items():
+        if tier not in TIERS or not isinstance(count, int) or count < 1:
+            yield Complaint(
+                place,
+                f"min_cases_for_promotion: {tier!r}: {count!r} is no tier with a number "
+                "of cases",
+                f"use some of {', '.join(TIERS)}, each with a whole number above 0",
+                9,
+            )
+    high = TIERS[TIERS.index(HELD_OUT_FROM) :]
+    held_out = sum(case.curation_class == "held-out" for case in cases)
+    if any(tier in high for tier in tiers) and held_out < MIN_HELD_OUT:
+        yield Complaint(
+            relative(directory / CASES),
+            f"{held_out} held-out cases, but {place} declares a tier of "
+            f"{HELD_OUT_FROM} or above",
+            f"add held-out cases until there are {MIN_HELD_OUT}, or drop the tier",
+        )

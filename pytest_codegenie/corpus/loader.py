@@ -1,0 +1,327 @@
+"""From a bench directory to verified cases."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from pytest_codegenie.corpus.case_file import FILE_NAME
+from pytest_codegenie.corpus.case_file import read_case_file
+from pytest_codegenie.corpus.case_file import read_case_table
+from pytest_codegenie.corpus.case_file import warn_when_stale
+from pytest_codegenie.corpus.listing import differing_paths
+from pytest_codegenie.corpus.sheet import FILE_NAME as SHEET_NAME
+from pytest_codegenie.corpus.sheet import read_sheet
+from pytest_codegenie.documents import DocumentError
+from pytest_codegenie.documents import read_yaml
+from pytest_codegenie.errors import BenchCaseDigestMismatch
+from pytest_codegenie.errors import BenchCaseIDCollision
+from pytest_codegenie.errors import BenchCaseLoadError
+from pytest_codegenie.errors import TaskClassIncomplete
+from pytest_codegenie.errors import TaskClassNotFound
+from pytest_codegenie.hashing import TreeDigest
+from pytest_codegenie.hashing import UnhashableEntryError
+from pytest_codegenie.hashing import hash_tree
+from pytest_codegenie.models import BenchCase
+from pytest_codegenie.registry import TaskClass
+from pytest_codegenie.registry import TaskClassRegistry
+from pytest_codegenie.registry import default_registry
+from pytest_codegenie.task_modules import import_registration
+from pytest_codegenie.task_modules import import_task_module
+
+
+REGISTRATION = "registration.py"
+CASES = "cases"
+SEVERITIES = ("block", "warn", "info")
+#: A score is made of what was observed, never of what a model says of itself.
+FORBIDDEN_IN_KEYS = ("confidence", "llm", "self_reported", "model_says")
+_STRAY = ("__pycache__", ".DS_Store", ".pytest_cache", ".mypy_cache", ".ruff_cache")
+
+
+def is_task_class(directory: Path) -> bool:
+    """Tell whether ``directory`` holds ``registration.py`` and ``cases/``."""
+    return (directory / REGISTRATION).is_file() and (directory / CASES).is_dir()
+
+
+def find_task_classes(root: Path) -> list[Path]:
+    """Return the task class directories at or below ``root``, sorted."""
+    found = []
+    for top, directories, _ in os.walk(root):
+        if is_task_class(Path(top)):
+            found.append(Path(top))
+            directories.clear()
+        directories[:] = [name for name in directories if not name.startswith(".")]
+    return sorted(found)
+
+
+def load_task_class(
+    name: str, bench_root: Path | str, *, registry: TaskClassRegistry | None = None
+) -> TaskClass:
+    """Return the task class ``bench_root/name``, whole, and register it.
+
+    Args:
+        name: The directory's name.
+        bench_root: The directory that holds the task classes.
+        registry: Where it is registered; None: ``default_registry``.
+
+    Raises:
+        TaskClassNotFound: There is no such directory, or it registers another name.
+        TaskClassIncomplete: A file of it is missing or unusable.
+        TaskClassAlreadyRegistered: The name belongs to another directory's class.
+    """
+    registry = default_registry if registry is None else registry
+    bench_root = Path(bench_root)
+    directory = bench_root / name
+    if not directory.is_dir():
+        available = [path.name for path in find_task_classes(bench_root)]
+        raise TaskClassNotFound(name, available, place=str(bench_root))
+    if name in registry:
+        known = registry.get(name)
+        if known.bench_path.resolve() == directory.resolve():
+            return known
+    task_class = read_task_class(directory)
+    registry.register(task_class)
+    return task_class
+
+
+def read_task_class(directory: Path) -> TaskClass:
+    """Return the task class of a directory, with keys and taxonomy filled in.
+
+    Raises:
+        TaskClassNotFound: It registers nothing, or another name.
+        TaskClassIncomplete: A file of it is missing or unusable.
+        TaskClassAlreadyRegistered: It registers more than one name.
+    """
+    name = directory.name
+    if not (directory / CASES).is_dir():
+        raise TaskClassIncomplete(name, directory / CASES)
+    registered = import_registration(directory)
+    keys = registered.breakdown_keys
+    taxonomy = registered.failure_mode_taxonomy
+    return replace(
+        registered,
+        bench_path=directory,
+        breakdown_keys=_checked_keys(
+            directory, _read_keys(directory) if keys is None else keys
+        ),
+        failure_mode_taxonomy=_checked_taxonomy(
+            directory, _read_taxonomy(directory) if taxonomy is None else taxonomy
+        ),
+    )
+
+
+def load_cases(task_class: TaskClass) -> tuple[BenchCase, ...]:
+    """Return all cases of a task class, each verified, sorted by ``case_id``.
+
+    Raises:
+        BenchCaseLoadError: A case cannot be read, or ``digests.yaml`` and the
+            directories do not match.
+        BenchCaseDigestMismatch: A case is not what was signed.
+        BenchCaseIDCollision: Two ids differ by case only.
+    """
+    listing = list_cases(task_class.bench_path)
+    for problem in listing.problems:
+        raise problem
+    cases = tuple(
+        load_case(directory, listing.digests) for directory in listing.directories
+    )
+    today = dt.datetime.now(dt.UTC).date()
+    for case in cases:
+        warn_when_stale(case, today)
+    return cases
+
+
+@dataclass(frozen=True, slots=True)
+class CaseListing:
+    """What ``cases/`` holds, before any case is read."""
+
+    #: Sorted by name.
+    directories: tuple[Path, ...]
+    digests: Mapping[str, str]
+    #: What does not match between the directories and ``digests.yaml``.
+    problems: tuple[BenchCaseLoadError | BenchCaseIDCollision, ...]
+
+
+def list_cases(task_class_dir: Path) -> CaseListing:
+    """Compare the directories in ``cases/`` with ``digests.yaml``.
+
+    Raises:
+        BenchCaseLoadError: ``digests.yaml`` cannot be used at all.
+    """
+    cases_dir = task_class_dir / CASES
+    directories = case_directories(cases_dir)
+    digests = read_sheet(cases_dir)
+    names = {path.name for path in directories}
+    problems: list[BenchCaseLoadError | BenchCaseIDCollision] = [
+        BenchCaseLoadError(
+            cases_dir / case_id,
+            SHEET_NAME,
+            f"the entry {case_id!r} has no directory; restore the case, or drop the "
+            f"entry: codegenie sign {task_class_dir.name}",
+        )
+        for case_id in digests
+        if case_id not in names
+    ]
+    problems += id_collisions(directories)
+    return CaseListing(directories, MappingProxyType(digests), tuple(problems))
+
+
+def case_directories(cases_dir: Path) -> tuple[Path, ...]:
+    """Return the directories in ``cases/`` that are no caches, sorted by name."""
+    with os.scandir(cases_dir) as scan:
+        names = sorted(
+            item.name
+            for item in scan
+            if item.is_dir(follow_symlinks=False)
+            and item.name not in _STRAY
+        )
+    return tuple(cases_dir / name for name in names)
+
+
+def id_collisions(directories: Iterable[Path]) -> Iterator[BenchCaseIDCollision]:
+    """Yield an error for each id that more than one directory claims."""
+    by_id: dict[str, list[Path]] = {}
+    for path in directories:
+        by_id.setdefault(path.name.casefold(), []).append(path)
+    for paths in by_id.values():
+        if len(paths) > 1:
+            yield BenchCaseIDCollision(paths[0].name, paths)
+
+
+def load_case(
+    directory: Path, digests: Mapping[str, str], computed: TreeDigest | None = None
+) -> BenchCase:
+    """Return one verified case.
+
+    Args:
+        directory: ``<task class>/cases/<case id>``.
+        digests: The task class's signed digests.
+        computed: The digest of the directory, where the caller has it already.
+
+    Raises:
+        BenchCaseLoadError: It cannot be read, or is not in ``digests``.
+        BenchCaseDigestMismatch: It is not what was signed.
+    """
+    expected = digests.get(directory.name)
+    if expected is None:
+        # Say first what is wrong with a directory that is no case at all.
+        read_case_table(directory)
+        raise BenchCaseLoadError(
+            directory,
+            SHEET_NAME,
+            "the case is not signed: "
+            f"codegenie sign {directory.parent.parent.name}",
+        )
+    task_class = directory.parent.parent.name
+    case = read_case_file(directory, task_class=task_class, digest=expected)
+    computed = computed or hash_case(directory)
+    if computed.digest != expected:
+        raise _mismatch(directory, expected, computed, "cases/digests.yaml")
+    if case.case_digest != expected:
+        raise _mismatch(directory, case.case_digest, computed, FILE_NAME)
+    return case
+
+
+def hash_case(directory: Path) -> TreeDigest:
+    """Return a case's digest.
+
+    Raises:
+        BenchCaseLoadError: An entry cannot be part of a case, or not be read.
+    """
+    try:
+        return hash_tree(directory)
+    except UnhashableEntryError as exc:
+        raise BenchCaseLoadError(directory, exc.path, exc.reason) from exc
+    except OSError as exc:
+        place = Path(exc.filename or directory)
+        raise BenchCaseLoadError(
+            directory, place.name, f"cannot be read: {exc.strerror}"
+        ) from exc
+
+
+def _mismatch(
+    directory: Path, expected: str, computed: TreeDigest, source: str
+) -> BenchCaseDigestMismatch:
+    suspects = sorted(
+        {
+            entry.path
+            for entry in computed.entries
+            if any(part in _STRAY for part in entry.path.split("/"))
+        }
+    )
+    return BenchCaseDigestMismatch(
+        directory.name,
+        expected,
+        computed.digest,
+        directory=directory,
+        source=source,
+        differs=differing_paths(directory, expected),
+        suspects=tuple(suspects),
+    )
+
+
+def _read_keys(directory: Path) -> Iterable[str]:
+    module = import_task_module(directory, "breakdown_keys")
+    keys = getattr(module, "BreakdownKey", None)
+    if keys is None:
+        raise TaskClassIncomplete(
+            directory.name,
+            directory / "breakdown_keys.py",
+            "defines no class BreakdownKey(StrEnum)",
+        )
+    return [str(key) for key in keys]
+
+
+def _checked_keys(directory: Path, keys: Iterable[str]) -> frozenset[str]:
+    checked = frozenset(str(key) for key in keys)
+    for key in sorted(checked):
+        for word in FORBIDDEN_IN_KEYS:
+            if word in key.lower():
+                raise TaskClassIncomplete(
+                    directory.name,
+                    directory / "breakdown_keys.py",
+                    f"breakdown key {key!r} contains {word!r}: a score is made of what "
+                    "was observed, never of what a model says of itself; rename it or "
+                    "measure something else",
+                )
+    return checked
+
+
+def _read_taxonomy(directory: Path) -> object:
+    path = directory / "failure_modes.yaml"
+    try:
+        return read_yaml(path) or {}
+    except DocumentError as exc:
+        raise TaskClassIncomplete(directory.name, path, exc.reason) from exc
+
+
+def _checked_taxonomy(
+    directory: Path, taxonomy: object
+) -> Mapping[str, Mapping[str, str]]:
+    path = directory / "failure_modes.yaml"
+    if not isinstance(taxonomy, Mapping):
+        raise TaskClassIncomplete(directory.name, path, "must map codes to tables")
+    for code, mode in taxonomy.items():
+        fault = _taxonomy_fault(code, mode)
+        if fault:
+            raise TaskClassIncomplete(directory.name, path, f"{code}: {fault}")
+    return MappingProxyType({code: dict(mode) for code, mode in taxonomy.items()})
+
+
+def _taxonomy_fault(code: object, mode: object) -> str:
+    if not isinstance(code, str) or not code:
+        return "a code must be a non-empty string"
+    if not isinstance(mode, Mapping) or set(mode) != {"severity", "description"}:
+        return "must have exactly 'severity' and 'description'"
+    if mode["severity"] not in SEVERITIES:
+        return f"severity must be one of {', '.join(SEVERITIES)}, got {mode['severity']!r}"
+    if not isinstance(mode["description"], str) or not mode["description"].strip():
+        return "description must be a non-empty string"
+    return ""

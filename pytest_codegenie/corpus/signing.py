@@ -1,0 +1,76 @@
+"""Signing: writing down that the cases are now as they should be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_codegenie.corpus.case_file import read_case_file
+from pytest_codegenie.corpus.listing import remember_listing
+from pytest_codegenie.corpus.loader import CASES
+from pytest_codegenie.corpus.loader import case_directories
+from pytest_codegenie.corpus.loader import hash_case
+from pytest_codegenie.corpus.loader import id_collisions
+from pytest_codegenie.corpus.sheet import FILE_NAME
+from pytest_codegenie.corpus.sheet import format_sheet
+from pytest_codegenie.corpus.sheet import read_sheet
+from pytest_codegenie.documents import write_atomically
+
+
+@dataclass(frozen=True, slots=True)
+class SigningPlan:
+    """What signing a task class would change."""
+
+    cases_dir: Path
+    #: Case id to digest, before and after.
+    before: dict[str, str]
+    after: dict[str, str]
+
+    @property
+    def changes(self) -> list[str]:
+        """One line for each entry that is added, changed or removed, by case id."""
+        lines = []
+        for case_id in sorted(self.before.keys() | self.after.keys()):
+            old, new = self.before.get(case_id), self.after.get(case_id)
+            if old is None:
+                lines.append(f"new      {case_id}  {new}")
+            elif new is None:
+                lines.append(f"removed  {case_id}  {old}")
+            elif old != new:
+                lines.append(f"changed  {case_id}  {old} -> {new}")
+        return lines
+
+
+def plan_signing(task_class_dir: Path) -> SigningPlan:
+    """Compute the digest of every case; write nothing.
+
+    Raises:
+        BenchCaseLoadError: A case, or a ``digests.yaml`` that is there, cannot be read.
+        BenchCaseIDCollision: Two ids differ by case only.
+    """
+    cases_dir = task_class_dir / CASES
+    directories = case_directories(cases_dir)
+    for collision in id_collisions(directories):
+        raise collision
+    after = {}
+    for directory in directories:
+        digest = hash_case(directory).digest
+        read_case_file(directory, task_class=task_class_dir.name, digest=digest)
+        after[directory.name] = digest
+    before = read_sheet(cases_dir) if (cases_dir / FILE_NAME).exists() else {}
+    return SigningPlan(cases_dir, before, after)
+
+
+def sign(plan: SigningPlan) -> None:
+    """Write the plan's digests to ``digests.yaml``, in one step.
+
+    Comments and the order of the other entries stay.
+
+    Raises:
+        OSError: It cannot be written; the file is as it was.
+    """
+    path = plan.cases_dir / FILE_NAME
+    old_text = path.read_text(encoding="utf-8") if path.exists() else ""
+    write_atomically(path, format_sheet(old_text, plan.after))
+    for case_id, digest in plan.after.items():
+        remember_listing(plan.cases_dir / case_id, digest)

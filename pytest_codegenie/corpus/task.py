@@ -1,0 +1,139 @@
+"""A case's task: ``input/task.toml``, ``problem.md`` and what ``expected/`` holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+from typing import Any
+from typing import Literal
+from typing import TypeVar
+
+from pydantic import Field
+from pydantic import ValidationError
+
+from pytest_codegenie.documents import DocumentError
+from pytest_codegenie.documents import read_text
+from pytest_codegenie.documents import read_toml
+from pytest_codegenie.errors import BenchCaseLoadError
+from pytest_codegenie.errors import did_you_mean
+from pytest_codegenie.models import BenchCase
+from pytest_codegenie.models import EvalInstance
+from pytest_codegenie.models import Positive
+from pytest_codegenie.models import Record
+
+
+class Repository(Record):
+    """``[repository]`` of ``task.toml``."""
+
+    name: str
+    #: A directory or a git bundle in ``input/``, or a git URL.
+    source: str
+    #: For a bundle or a URL.
+    base_commit: str = ""
+
+
+class Environment(Record):
+    """``[environment]`` of ``task.toml``."""
+
+    python: str = ""
+    install: Literal["auto", "none"] | list[str] = "auto"
+    image: str = ""
+
+
+class TaskFile(Record):
+    """``input/task.toml``."""
+
+    harness: str = "patch"
+    repository: Repository
+    environment: Environment = Environment()
+
+
+class TestsFile(Record):
+    """``expected/tests.toml``."""
+
+    framework: str = "pytest"
+    fail_to_pass: list[str] = Field(default_factory=list)
+    pass_to_pass: list[str] = Field(default_factory=list)
+    #: For the framework ``command``: a shell line, or a program and its arguments.
+    command: Annotated[str, Field(min_length=1)] | list[str] | None = None
+    timeout_seconds: Positive | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseTask:
+    """All that a harness needs to know of a case's task."""
+
+    instance: EvalInstance
+    task: TaskFile
+    tests: TestsFile
+    #: Files laid over the tree before judging; None where there are none.
+    overlay: Path | None
+
+
+_File = TypeVar("_File", bound=Record)
+
+
+def read_task(case: BenchCase) -> CaseTask:
+    """Read the task of a case.
+
+    Raises:
+        BenchCaseLoadError: A file is missing or wrong; the error names file and key.
+    """
+    task = _read(case, "input/task.toml", TaskFile)
+    tests = _read(case, "expected/tests.toml", TestsFile)
+    if tests.framework == "command" and tests.command is None:
+        raise BenchCaseLoadError(
+            case.directory,
+            "expected/tests.toml",
+            "command is required with framework = 'command'",
+        )
+    overlay = case.expected_dir / "overlay"
+    instance = EvalInstance(
+        instance_id=case.case_id,
+        repo=task.repository.name,
+        base_commit=task.repository.base_commit,
+        problem_statement=_text(case, "input/problem.md"),
+        hints_text=_text(case, "input/hints.md", optional=True),
+        test_patch=_text(case, "expected/test.patch", optional=True),
+        gold_patch=_text(case, "expected/gold.patch", optional=True),
+        fail_to_pass=tuple(tests.fail_to_pass),
+        pass_to_pass=tuple(tests.pass_to_pass),
+        metadata={"framework": tests.framework},
+    )
+    return CaseTask(instance, task, tests, overlay if overlay.is_dir() else None)
+
+
+def _read(case: BenchCase, name: str, model: type[_File]) -> _File:
+    try:
+        table = read_toml(case.directory / name)
+    except DocumentError as exc:
+        raise BenchCaseLoadError(case.directory, name, exc.reason) from exc
+    try:
+        return model.model_validate(table, strict=True)
+    except ValidationError as exc:
+        raise BenchCaseLoadError(case.directory, name, _reason(exc, model)) from None
+
+
+def _reason(exc: ValidationError, model: type[Record]) -> str:
+    error = exc.errors()[0]
+    key = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        known: dict[str, Any] = dict(model.model_fields)
+        for part in error["loc"][:-1]:
+            known = getattr(known.get(str(part)), "annotation", None) or model
+            known = getattr(known, "model_fields", {})
+        return f"{key}: unknown key{did_you_mean(str(error['loc'][-1]), known)}"
+    if error["type"] == "missing":
+        return f"{key}: required key is missing"
+    return f"{key}: {error['msg']}, got {error['input']!r}"
+
+
+def _text(case: BenchCase, name: str, *, optional: bool = False) -> str:
+    path = case.directory / name
+    if optional and not path.exists():
+        return ""
+    try:
+        return read_text(path)
+    except DocumentError as exc:
+        raise BenchCaseLoadError(case.directory, name, exc.reason) from exc

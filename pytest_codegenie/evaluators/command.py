@@ -1,0 +1,56 @@
+"""The evaluator ``command``: a program whose exit code says whether all is well."""
+
+from __future__ import annotations
+
+from pytest_codegenie.errors import EvaluatorError
+from pytest_codegenie.evaluators.protection import protect_python
+from pytest_codegenie.evaluators.protocol import Judgement
+from pytest_codegenie.evaluators.protocol import Site
+from pytest_codegenie.evaluators.protocol import Verdict
+from pytest_codegenie.evaluators.python_runs import run_tests
+from pytest_codegenie.models import EvalResult
+from pytest_codegenie.models import EvalStatus
+from pytest_codegenie.models import TestStatus
+
+
+class CommandEvaluator:
+    """Runs one command; exit code 0 means that every test that is listed passed.
+
+    Where ``expected/tests.toml`` lists no test, the command itself is the one test,
+    under the id ``command``.
+    """
+
+    name = "command"
+
+    def protect(self, judgement: Judgement, site: Site) -> tuple[str, ...]:
+        """Put back what steers Python; the command may well be a Python program."""
+        return protect_python(judgement, site)
+
+    def evaluate(self, judgement: Judgement, site: Site) -> Verdict:
+        """Run the command."""
+        command = judgement.command
+        if not command:
+            raise EvaluatorError("expected/tests.toml gives no command; add one")
+        argv = ["/bin/sh", "-c", command] if isinstance(command, str) else command
+        completed = run_tests(argv, judgement, site)
+        passed = completed.exit_code == 0 and not completed.timed_out
+        each: TestStatus = "passed" if passed else "failed"
+        fixed = dict.fromkeys(judgement.fail_to_pass, each)
+        kept = dict.fromkeys(judgement.pass_to_pass, each)
+        if not fixed and not kept:
+            fixed = {"command": each}
+        status: EvalStatus = each
+        output = (completed.stdout + completed.stderr).decode(errors="replace")
+        return Verdict(
+            EvalResult(
+                instance_id=judgement.instance_id,
+                status="timeout" if completed.timed_out else status,
+                fail_to_pass_results=fixed,
+                pass_to_pass_results=kept,
+                resolved=passed,
+                error_message=""
+                if passed
+                else f"exit code {completed.exit_code}\n{output[-4000:]}",
+                duration_seconds=completed.duration_seconds,
+            )
+        )

@@ -1,0 +1,91 @@
+"""What an evaluator is: it says what the tests say about a patch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from typing import Protocol
+
+from pytest_codegenie.models import EvalResult
+from pytest_codegenie.processes import Completed
+from pytest_codegenie.processes import Limits
+
+
+class Site(Protocol):
+    """What an evaluator uses of the workspace that it judges in."""
+
+    tree: Path
+
+    def environment(self, phase: Literal["judge"]) -> dict[str, str]:
+        """Return the environment of a test run."""
+        ...
+
+    def exec(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        limits: Limits,
+        stdin_path: Path | None = None,
+        log_path: Path | None = None,
+    ) -> Completed:
+        """Run a program in the tree to its end."""
+        ...
+
+    def put(self, files: Mapping[str, Path | None]) -> None:
+        """Write files into the tree; None removes what is there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is to be judged: the base, its hidden tests, and which have to pass."""
+
+    instance_id: str
+    #: The files that the agent started from.
+    base: Path
+    #: The files that are laid over the tree; None where there are none.
+    overlay: Path | None
+    fail_to_pass: tuple[str, ...]
+    pass_to_pass: tuple[str, ...]
+    command: str | Sequence[str] | None
+    timeout_seconds: float
+    #: An empty directory, outside of the tree, for requests and reports.
+    scratch: Path
+    #: Gets what the tests print; None: nowhere.
+    log_path: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of a judgement."""
+
+    result: EvalResult
+    #: How the patch tried to steer the tests, one sentence each; empty if it did not.
+    tampering: tuple[str, ...] = ()
+
+
+class Evaluator(Protocol):
+    """Runs the tests of one framework.
+
+    The tree is hostile. ``protect`` comes after the patch and before the hidden
+    tests, ``evaluate`` after both.
+    """
+
+    #: As ``framework`` in ``expected/tests.toml``.
+    name: str
+
+    def protect(self, judgement: Judgement, site: Site) -> tuple[str, ...]:
+        """Put back what can steer a test run; return what was tampered with."""
+        ...
+
+    def evaluate(self, judgement: Judgement, site: Site) -> Verdict:
+        """Run the tests.
+
+        Raises:
+            EvaluatorError: They cannot be run, through no fault of the patch.
+        """
+        ...

@@ -1,0 +1,10 @@
+"""Where a case is worked on: a place with a copy of the repository."""
+
+from __future__ import annotations
+
+from pytest_codegenie.workspaces.git import fetch_tree as fetch_tree
+from pytest_codegenie.workspaces.git import make_base as make_base
+from pytest_codegenie.workspaces.host import remove_tree as remove_tree
+from pytest_codegenie.workspaces.protocol import Base as Base
+from pytest_codegenie.workspaces.protocol import PatchTooLarge as PatchTooLarge
+from pytest_codegenie.workspaces.protocol import Workspace as Workspace
