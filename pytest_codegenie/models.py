@@ -290,6 +290,8 @@ class RunRecord(Record):
     versions: dict[str, str]
     #: ``<task class>/<case id>`` to the verified digest of every selected case.
     case_digests: dict[str, str] = Field(default_factory=dict)
+    #: Node ids of the items that were to run, in order.
+    items: tuple[str, ...] = ()
     host: dict[str, str] = Field(default_factory=dict)
     arguments: tuple[str, ...] = ()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import sys
 import tempfile
 import time
@@ -108,7 +109,7 @@ class _PatchRun:
         try:
             outcome, score, message = self._outcome()
             if self._keeps(outcome):
-                kept = str(self.scratch)
+                kept = self._keep_scratch()
         finally:
             if kept is None:
                 remove_tree(self.scratch)
@@ -434,6 +435,11 @@ class _PatchRun:
     def _keeps(self, outcome: Outcome) -> bool:
         keep = self.job.keep
         return keep == "always" or (keep == "failed" and outcome != "passed")
+
+    def _keep_scratch(self) -> str:
+        """Move the workspaces to the other artifacts; return where they are."""
+        target = self._artifact("workspaces")
+        return str(shutil.move(self.scratch, target) if target else self.scratch)
 
     @contextlib.contextmanager
     def _timed(self, phase: str) -> Iterator[None]:

@@ -1,0 +1,17 @@
+"""What a run leaves behind."""
+
+from __future__ import annotations
+
+from pytest_codegenie.evidence.store import RESULTS as RESULTS
+from pytest_codegenie.evidence.store import RUN as RUN
+from pytest_codegenie.evidence.store import Run as Run
+from pytest_codegenie.evidence.store import append_result as append_result
+from pytest_codegenie.evidence.store import create_run as create_run
+from pytest_codegenie.evidence.store import load_run as load_run
+from pytest_codegenie.evidence.store import read_plain_results as read_plain_results
+from pytest_codegenie.evidence.store import read_results as read_results
+from pytest_codegenie.evidence.store import write_record as write_record
+from pytest_codegenie.evidence.summary import Group as Group
+from pytest_codegenie.evidence.summary import host_facts as host_facts
+from pytest_codegenie.evidence.summary import make_report as make_report
+from pytest_codegenie.evidence.summary import summarise as summarise

@@ -1,0 +1,196 @@
+"""The run store: what a run leaves on disk, written so that a crash loses nothing.
+
+``results.jsonl`` is the record; all else is derived from it or explains it. A result
+is one whole line, written under a lock and synced to the disk before its outcome is
+reported, by whichever process ran the case. A line that was cut off (a crash, a full
+disk) is no result: the next writer removes it, and readers leave it out.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from pytest_codegenie.documents import sync_directory
+from pytest_codegenie.documents import write_atomically
+from pytest_codegenie.errors import ConfigError
+from pytest_codegenie.errors import RunStoreError
+from pytest_codegenie.errors import relative
+from pytest_codegenie.models import CaseResult
+from pytest_codegenie.models import Record
+from pytest_codegenie.models import RunRecord
+
+
+RESULTS = "results.jsonl"
+RUN = "run.json"
+_TAIL_BYTES = 1 << 16
+
+
+def create_run(out: Path, run_id: str) -> Path:
+    """Make the directory of a new run and return it.
+
+    Raises:
+        ConfigError: There is a run of that id.
+        RunStoreError: The directory cannot be made.
+    """
+    directory = out / "runs" / run_id
+    try:
+        directory.mkdir(parents=True)
+        ignore = out / ".gitignore"
+        if not ignore.exists():
+            write_atomically(ignore, "*\n")
+    except FileExistsError:
+        raise ConfigError(
+            "--codegenie-run-id",
+            run_id,
+            f"the run exists, in {relative(directory)}; choose another id",
+        ) from None
+    except OSError as exc:
+        raise RunStoreError(
+            directory, f"cannot be made: {exc.strerror or exc}"
+        ) from exc
+    return directory
+
+
+def write_record(path: Path, record: Record) -> None:
+    """Write a record as readable JSON, atomically.
+
+    Raises:
+        RunStoreError: It cannot be written.
+    """
+    text = json.dumps(record.model_dump(mode="json"), indent=2, ensure_ascii=False)
+    try:
+        write_atomically(path, f"{text}\n")
+    except OSError as exc:
+        raise RunStoreError(path, f"cannot be written: {exc.strerror}") from exc
+
+
+def append_result(run_directory: Path, result: CaseResult) -> None:
+    """Append a result durably. It is on the disk when this returns.
+
+    Raises:
+        RunStoreError: It is not; the file is as it was.
+    """
+    line = result.to_json().encode() + b"\n"
+    path = run_directory / RESULTS
+    new = not path.exists()
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            _append(fd, line)
+        finally:
+            os.close(fd)
+        if new:
+            sync_directory(run_directory)
+    except OSError as exc:
+        raise RunStoreError(
+            path, f"a result cannot be recorded: {exc.strerror}"
+        ) from exc
+
+
+def _append(fd: int, line: bytes) -> None:
+    end = _whole_lines_end(fd)
+    os.ftruncate(fd, end)
+    try:
+        os.lseek(fd, end, os.SEEK_SET)
+        rest = memoryview(line)
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+        os.fsync(fd)
+    except OSError:
+        os.ftruncate(fd, end)
+        raise
+
+
+def _whole_lines_end(fd: int) -> int:
+    """Return where the last whole line ends."""
+    end = os.lseek(fd, 0, os.SEEK_END)
+    while end > 0:
+        start = max(0, end - _TAIL_BYTES)
+        newline = os.pread(fd, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return 0
+
+
+def read_results(run_directory: Path) -> Iterator[CaseResult]:
+    """Yield the results of a run in the order of their writing.
+
+    A line that was cut off is left out.
+
+    Raises:
+        RunStoreError: A whole line is no result.
+    """
+    path = run_directory / RESULTS
+    for number, line in _lines(path):
+        try:
+            yield CaseResult.from_json(line)
+        except ValidationError as exc:
+            raise RunStoreError(
+                path, f"line {number} is no result: {exc.errors()[0]['msg']}"
+            ) from exc
+
+
+def read_plain_results(run_directory: Path) -> Iterator[dict[str, Any]]:
+    """Yield the results as plain values: for going over many, quickly.
+
+    Raises:
+        RunStoreError: A whole line is no JSON.
+    """
+    path = run_directory / RESULTS
+    for number, line in _lines(path):
+        try:
+            yield json.loads(line)
+        except ValueError as exc:
+            raise RunStoreError(path, f"line {number} is no JSON: {exc}") from exc
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if line.endswith(b"\n"):
+                    yield number, line
+    except FileNotFoundError:
+        return
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as its store has it."""
+
+    directory: Path
+    record: RunRecord
+    results: tuple[CaseResult, ...]
+
+
+def load_run(path: Path | str) -> Run:
+    """Return a run, finished or cut off.
+
+    Args:
+        path: Its directory, ``.codegenie/runs/<run id>``.
+
+    Raises:
+        RunStoreError: It is no run, or a record in it cannot be read.
+    """
+    directory = Path(path)
+    try:
+        record = RunRecord.from_json((directory / RUN).read_bytes())
+    except OSError as exc:
+        raise RunStoreError(
+            directory / RUN, f"cannot be read: {exc.strerror}; is this a run?"
+        ) from exc
+    except ValidationError as exc:
+        raise RunStoreError(
+            directory / RUN, f"is no run record: {exc.errors()[0]['msg']}"
+        ) from exc
+    return Run(directory, record, tuple(read_results(directory)))

@@ -1,0 +1,32 @@
+"""Fixtures for all tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support import Bench
+
+
+@pytest.fixture(autouse=True)
+def quiet_terminal(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """80 columns, no colours, no settings or cache of the user's."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+    for name in ("PY_COLORS", "FORCE_COLOR", "NO_COLOR", "PYTEST_ADDOPTS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """An empty, signed task class ``demo-task`` in ``tmp_path/bench``."""
+    return Bench(tmp_path / "bench")
+
+
+@pytest.fixture(params=[[], ["-n", "2"]], ids=["serial", "xdist"])
+def plugin_args(request: pytest.FixtureRequest) -> list[str]:
+    """Run a test once without and once with xdist."""
+    arguments: list[str] = request.param
+    return arguments
