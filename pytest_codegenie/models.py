@@ -241,6 +241,8 @@ class CaseJob(Record):
     #: Seconds for the agent where neither case nor agent sets a limit.
     timeout_seconds: Positive = 600.0
     keep: Literal["never", "failed", "always"] = "never"
+    #: Judge a positive case without a patch too, instead of failing it at once.
+    judge_empty_patch: bool = False
     parts: PartTable
     breakdown_keys: tuple[str, ...]
     failure_mode_taxonomy: dict[str, Severity]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ from pytest_codegenie.errors import TaskClassIncomplete
 from pytest_codegenie.errors import TaskClassNotFound
 from pytest_codegenie.hashing import TreeDigest
 from pytest_codegenie.hashing import UnhashableEntryError
+from pytest_codegenie.hashing import hash_bytes
 from pytest_codegenie.hashing import hash_tree
 from pytest_codegenie.models import BenchCase
 from pytest_codegenie.registry import TaskClass
@@ -244,6 +246,16 @@ def hash_case(directory: Path) -> TreeDigest:
         raise BenchCaseLoadError(
             directory, place.name, f"cannot be read: {exc.strerror}"
         ) from exc
+
+
+def hash_task_class(directory: Path) -> str:
+    """Return the digest of what scores a task class: its modules and taxonomy."""
+    hashed = {
+        path.name: hash_bytes(path.read_bytes())
+        for path in sorted(directory.iterdir())
+        if path.suffix in (".py", ".yaml") and path.is_file()
+    }
+    return hash_bytes(json.dumps(hashed).encode())
 
 
 def _mismatch(

@@ -165,7 +165,8 @@ class _PatchRun:
         self.output = HarnessOutput(
             agent=self.agent_output, patch=patch, artifacts=self.artifacts
         )
-        if not patch and self.job.case.disposition == "positive":
+        shortcut = not self.job.judge_empty_patch
+        if shortcut and not patch and self.job.case.disposition == "positive":
             raise NotDone("agent.no_patch", "the agent changed nothing")
         with self._timed("judge"):
             verdict = self._judge(base, patch)

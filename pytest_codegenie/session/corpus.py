@@ -1,0 +1,157 @@
+"""The corpus of one session: verified once, in every process known to be so."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_codegenie.corpus import CaseListing
+from pytest_codegenie.corpus import case_directories
+from pytest_codegenie.corpus import find_task_classes
+from pytest_codegenie.corpus import hash_case
+from pytest_codegenie.corpus import is_task_class
+from pytest_codegenie.corpus import list_cases
+from pytest_codegenie.corpus import load_case
+from pytest_codegenie.corpus import read_task_class
+from pytest_codegenie.corpus import warn_when_stale
+from pytest_codegenie.documents import write_atomically
+from pytest_codegenie.errors import BenchCaseIDCollision
+from pytest_codegenie.errors import BenchCaseLoadError
+from pytest_codegenie.errors import CodegenieError
+from pytest_codegenie.hashing import Entry
+from pytest_codegenie.hashing import TreeDigest
+from pytest_codegenie.hashing import UnhashableEntryError
+from pytest_codegenie.hashing import tree_entries
+from pytest_codegenie.models import BenchCase
+from pytest_codegenie.registry import TaskClass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that does not verify, and the path that it is reported under."""
+
+    path: Path
+    error: CodegenieError
+
+
+class SessionCorpus:
+    """Reads task classes and cases; remembers what does not verify.
+
+    Args:
+        manifest: What the controller of a distributed run has hashed; None: nothing.
+        announce: This process logs stale cases (one of several does).
+    """
+
+    def __init__(self, manifest: Path | None = None, *, announce: bool = True) -> None:
+        self.problems: list[Problem] = []
+        self._known = _read_manifest(manifest) if manifest else {}
+        self._today = dt.datetime.now(dt.UTC).date() if announce else None
+        self._task_classes: dict[Path, TaskClass | None] = {}
+        self._listings: dict[Path, CaseListing | None] = {}
+        self._ids: dict[str, Path] = {}
+        self._collided: set[str] = set()
+
+    def task_class(self, directory: Path) -> TaskClass | None:
+        """Return a directory's task class; None where it does not hold."""
+        if directory not in self._task_classes:
+            self._task_classes[directory] = None
+            try:
+                self._task_classes[directory] = read_task_class(directory)
+            except CodegenieError as exc:
+                self.problems.append(Problem(directory, exc))
+        return self._task_classes[directory]
+
+    def listing(self, directory: Path) -> CaseListing | None:
+        """Return what a task class's ``cases/`` holds; None where it does not hold."""
+        if directory not in self._listings:
+            self._listings[directory] = None
+            try:
+                listing = list_cases(directory)
+            except CodegenieError as exc:
+                self.problems.append(Problem(directory / "cases", exc))
+            else:
+                self._listings[directory] = listing
+                self.problems += [
+                    Problem(directory / "cases", problem)
+                    for problem in listing.problems
+                ]
+        return self._listings[directory]
+
+    def case(self, directory: Path) -> BenchCase | None:
+        """Return a verified case; None where it, or its task class, does not hold."""
+        task_class_dir = directory.parent.parent
+        task_class = self.task_class(task_class_dir)
+        listing = self.listing(task_class_dir)
+        if task_class is None or listing is None:
+            return None
+        try:
+            self._claim_id(directory)
+            case = load_case(directory, listing.digests, self._unchanged(directory))
+        except CodegenieError as exc:
+            self.problems.append(Problem(directory, exc))
+            return None
+        if self._today is not None:
+            warn_when_stale(case, self._today)
+        return case
+
+    def _claim_id(self, directory: Path) -> None:
+        """Refuse an id that another case of the session has; the store needs it."""
+        key = directory.name.casefold()
+        first = self._ids.setdefault(key, directory)
+        # Within one task class the listing has said so already.
+        if first == directory or first.parent == directory.parent:
+            return
+        if key not in self._collided:
+            self._collided.add(key)
+            raise BenchCaseIDCollision(directory.name, (first, directory))
+
+    def _unchanged(self, directory: Path) -> TreeDigest | None:
+        """Return the controller's digest, if nothing changed since it was taken."""
+        known = self._known.get(str(directory))
+        if known is None:
+            return None
+        try:
+            return known if tree_entries(directory) == known.entries else None
+        except (OSError, UnhashableEntryError):
+            return None
+
+
+def write_manifest(path: Path, roots: Iterable[Path]) -> None:
+    """Hash all cases at or below ``roots``, for the workers of a distributed run.
+
+    What cannot be hashed is left out: each worker finds it and says why.
+    """
+    digests: dict[str, TreeDigest] = {}
+    for directory in _cases_below(roots):
+        try:
+            digests[str(directory)] = hash_case(directory)
+        except BenchCaseLoadError:
+            continue
+    write_atomically(path, json.dumps(digests))
+
+
+def _cases_below(roots: Iterable[Path]) -> Iterator[Path]:
+    for root in roots:
+        # A path inside of a case selects the case, one inside of cases/ all of them.
+        for directory in (root, *root.parents):
+            if directory.name == "cases" and is_task_class(directory.parent):
+                inside = root.relative_to(directory).parts
+                if inside:
+                    yield directory / inside[0]
+                else:
+                    yield from case_directories(directory)
+                break
+        else:
+            for task_class in find_task_classes(root):
+                yield from case_directories(task_class / "cases")
+
+
+def _read_manifest(path: Path) -> dict[str, TreeDigest]:
+    return {
+        directory: TreeDigest(digest, tuple(Entry(*entry) for entry in entries))
+        for directory, (digest, entries) in json.loads(path.read_bytes()).items()
+    }

@@ -1,0 +1,239 @@
+"""Bench cases as pytest items, and how a failing one looks.
+
+A result is obtained in the item's set-up, and its call says what the result is: so a
+case that could not be judged is pytest's ERROR, and one that the agent did not solve
+is pytest's FAILED.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from _pytest._code.code import ExceptionChainRepr
+from _pytest._code.code import ReprFileLocation
+from _pytest._code.code import ReprTraceback
+
+from pytest_codegenie.corpus import Complaint
+from pytest_codegenie.errors import CodegenieError
+from pytest_codegenie.models import BenchCase
+from pytest_codegenie.models import CaseJob
+from pytest_codegenie.models import CaseResult
+from pytest_codegenie.session.nodes import label_item
+
+
+_MESSAGE_LINES = 40
+
+
+class CaseFailed(Exception):  # noqa: N818 -- an outcome
+    """The agent did not do it."""
+
+
+class CaseNotJudged(Exception):  # noqa: N818 -- an outcome
+    """Whether the agent did it could not be told."""
+
+
+class CaseItem(pytest.Item):
+    """One case, agent and trial."""
+
+    def __init__(
+        self,
+        *,
+        case: BenchCase | None,
+        job: Callable[[], CaseJob],
+        obtain: Callable[[CaseItem], CaseResult],
+        **arguments: Any,
+    ) -> None:
+        super().__init__(**arguments)
+        self.case = case
+        #: Makes the job of this item.
+        self.make_job = job
+        self._obtain = obtain
+        self._result: CaseResult | None = None
+
+    def setup(self) -> None:
+        """Obtain the result: run the case.
+
+        Raises:
+            CaseNotJudged: There is none to speak of.
+        """
+        self._result = self._obtain(self)
+        self.user_properties += result_properties(self._result)
+        if self._result.outcome == "error":
+            raise CaseNotJudged
+
+    def runtest(self) -> None:
+        """Say what the result is.
+
+        Raises:
+            CaseFailed: The agent did not do it.
+        """
+        if self._result is not None and self._result.outcome == "failed":
+            raise CaseFailed
+
+    def teardown(self) -> None:
+        """Let go of the result; it is on the disk."""
+        self._result = None
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: E501 -- pytest's signature
+        """Show the result; what is not ours is shown as pytest does."""
+        error = excinfo.value
+        if isinstance(error, CaseFailed | CaseNotJudged) and self._result is not None:
+            lines = describe(self._result)
+            return _shown(self, lines[0], lines)
+        if isinstance(error, CodegenieError):
+            text = str(error)
+            return _shown(self, text.partition("\n")[0], text.splitlines())
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
+        """Return where the case is; it has no line."""
+        return self.path, None, self.name
+
+
+class ValidationItem(pytest.Item):
+    """One case, or one task class, that is checked itself."""
+
+    def __init__(
+        self, *, check: Callable[[], Sequence[Complaint]], **arguments: Any
+    ) -> None:
+        super().__init__(**arguments)
+        self._check = check
+
+    def runtest(self) -> None:
+        """Check.
+
+        Raises:
+            CaseFailed: There are complaints.
+        """
+        complaints = self._check()
+        if complaints:
+            raise CaseFailed(complaints)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: E501 -- pytest's signature
+        """Show the complaints."""
+        error = excinfo.value
+        if isinstance(error, CaseFailed):
+            complaints = [str(complaint) for complaint in error.args[0]]
+            return _shown(self, complaints[0].partition("\n")[0], complaints)
+        if isinstance(error, CodegenieError):
+            return _shown(self, str(error), [str(error)])
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
+        """Return where the case is; it has no line."""
+        return self.path, None, self.name
+
+
+def make_case_item(
+    parent: pytest.Collector,
+    name: str,
+    *,
+    case: BenchCase | None,
+    job: Callable[[], CaseJob],
+    obtain: Callable[[CaseItem], CaseResult],
+) -> CaseItem:
+    """Return the item of one case, agent and trial.
+
+    Args:
+        parent: The collector of its ``case.toml``.
+        name: ``<case id>[<agent>]``.
+        case: None where the case does not verify; the item never runs then.
+        job: Makes its job.
+        obtain: Runs an item and returns the recorded result.
+    """
+    item: CaseItem = CaseItem.from_parent(
+        parent, name=name, case=case, job=job, obtain=obtain
+    )
+    if case is None:
+        return item
+    label_item(item, case, job().agent)
+    if case.disposition == "ambiguous":
+        # Reported, but no verdict of the session.
+        item.add_marker(
+            pytest.mark.xfail(
+                raises=CaseFailed,
+                reason="ambiguous case: reported, never counted",
+                strict=False,
+            )
+        )
+    return item
+
+
+def result_properties(result: CaseResult) -> list[tuple[str, object]]:
+    """Return a result as JUnit properties of its test case."""
+    score = result.score
+    properties: list[tuple[str, object]] = [
+        ("score", score.score),
+        ("passed", str(score.passed).lower()),
+        *((f"breakdown.{key}", value) for key, value in score.breakdown.items()),
+        *((f"failure_mode.{mode.code}", mode.severity) for mode in score.failure_modes),
+        ("agent", result.agent),
+        ("run_id", result.run_id),
+    ]
+    if result.output is not None:
+        agent = result.output.agent
+        optional = {
+            "cost_usd": agent.cost_usd,
+            "tokens": agent.tokens_used,
+            "model": agent.model_name,
+        }
+        # What an agent does not say is left out: it is unknown, not 0.
+        properties += [(k, v) for k, v in optional.items() if v is not None]
+        directories = {p.rpartition("/")[0] for p in result.output.artifacts.values()}
+        properties += [("artifacts", directory) for directory in sorted(directories)]
+    return properties
+
+
+def describe(result: CaseResult) -> list[str]:
+    """Return what a failing item shows, the most telling line first."""
+    score = result.score
+    codes = ", ".join(mode.code for mode in score.failure_modes) or "not passed"
+    first_line = result.message.strip().partition("\n")[0]
+    lines = [f"{codes}: {first_line}" if first_line else codes]
+    judged = "not judged" if result.outcome == "error" else f"score {score.score:.3f}"
+    lines.append(f"{judged}  (agent {result.agent}, {_times(result)})")
+    if score.breakdown:
+        lines.append(
+            "breakdown  "
+            + "  ".join(f"{k} {v:.3f}" for k, v in score.breakdown.items())
+        )
+    lines += [
+        f"{mode.severity:<9}  {mode.code}" + (f": {mode.detail}" if mode.detail else "")
+        for mode in score.failure_modes
+        if mode.detail != result.message
+    ]
+    rest = result.message.strip().splitlines()[1:]
+    if len(rest) > _MESSAGE_LINES:
+        rest = [f"[{len(rest) - _MESSAGE_LINES} lines left out]", *rest[-_MESSAGE_LINES:]]
+    lines += rest
+    if result.output is not None:
+        lines += [f"{name:<9}  {path}" for name, path in _artifacts(result)]
+    if result.kept_workspace:
+        lines.append(f"workspace  {result.kept_workspace}")
+    return lines
+
+
+def _times(result: CaseResult) -> str:
+    return ", ".join(f"{phase} {spent:.1f} s" for phase, spent in result.timings.items())
+
+
+def _artifacts(result: CaseResult) -> list[tuple[str, str]]:
+    assert result.output is not None
+    return sorted(result.output.artifacts.items())
+
+
+def _shown(item: pytest.Item, message: str, lines: Sequence[str]) -> ExceptionChainRepr:
+    """Return a representation that is text alone: no traceback of ours.
+
+    A chain without entries, because that is what xdist can carry and what the short
+    summary and JUnit take the message from.
+    """
+    traceback = ReprTraceback(
+        reprentries=[], extraline="\n".join(lines), style="short"
+    )
+    place = ReprFileLocation(str(item.path), 0, message)
+    return ExceptionChainRepr([(traceback, place, None)])

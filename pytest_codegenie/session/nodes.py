@@ -1,0 +1,151 @@
+"""The collection tree: bench / task class / cases / case / case.toml / items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_codegenie.corpus import is_task_class
+from pytest_codegenie.models import AgentSpec
+from pytest_codegenie.models import BenchCase
+from pytest_codegenie.session.corpus import SessionCorpus
+
+
+CASE_FILE = "case.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSource:
+    """What the nodes need to know of the session."""
+
+    corpus: SessionCorpus
+    #: Makes the items of a case's file.
+    make_items: Callable[[CaseFile, BenchCase | None], Iterable[pytest.Item]]
+    #: Makes items of a task class as a whole.
+    make_class_items: Callable[[TaskClassDirectory], Iterable[pytest.Item]]
+
+
+SOURCE = pytest.StashKey[ItemSource]()
+
+
+def collect_directory(
+    path: Path, parent: pytest.Collector
+) -> pytest.Collector | None:
+    """Return our node for a directory of a bench; None where it is not ours."""
+    if is_task_class(path):
+        return TaskClassDirectory.from_parent(parent, path=path)
+    if path.name == "cases" and is_task_class(path.parent):
+        return CasesDirectory.from_parent(parent, path=path)
+    if is_case_directory(path):
+        return CaseDirectory.from_parent(parent, path=path)
+    return None
+
+
+def is_case_directory(path: Path) -> bool:
+    """Tell whether ``path`` is a directory in a task class's ``cases/``."""
+    return path.parent.name == "cases" and is_task_class(path.parent.parent)
+
+
+class _BenchDirectory(pytest.Directory):
+    """A directory whose children we know without asking any hook."""
+
+    @property
+    def source(self) -> ItemSource:
+        return self.config.stash[SOURCE]
+
+
+class TaskClassDirectory(_BenchDirectory):
+    """``bench/<task class>``."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """Yield ``cases/``, if the task class holds."""
+        corpus = self.source.corpus
+        if corpus.task_class(self.path) is None:
+            return
+        yield from self.source.make_class_items(self)
+        yield CasesDirectory.from_parent(self, path=self.path / "cases")
+
+
+class CasesDirectory(_BenchDirectory):
+    """``bench/<task class>/cases``."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """Yield each case's directory, by name."""
+        listing = self.source.corpus.listing(self.path.parent)
+        for path in listing.directories if listing else ():
+            yield CaseDirectory.from_parent(self, path=path)
+
+
+class CaseDirectory(_BenchDirectory):
+    """``bench/<task class>/cases/<case id>``."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """Yield ``case.toml``."""
+        yield CaseFile.from_parent(self, path=self.path / CASE_FILE)
+
+
+class CaseFile(pytest.File):
+    """``bench/<task class>/cases/<case id>/case.toml``."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """Yield one item for each agent and trial.
+
+        A case that does not verify yields its items too, so that a node id on the
+        command line is found; the session stops before any of them runs.
+        """
+        source = self.config.stash[SOURCE]
+        case = source.corpus.case(self.path.parent)
+        yield from source.make_items(self, case)
+
+
+def label_item(item: pytest.Item, case: BenchCase, agent: AgentSpec | None) -> None:
+    """Give an item the marks and the ``-k`` keywords of its case."""
+    words: Sequence[str] = (
+        case.case_id,
+        case.task_class,
+        *([agent.label, agent.name] if agent else []),
+        case.difficulty,
+        case.disposition,
+        case.curation_class,
+        case.source,
+        *case.tags,
+    )
+    item.extra_keyword_matches.update(words)
+    for name in (
+        "codegenie",
+        case.difficulty,
+        case.disposition,
+        case.curation_class.replace("-", "_"),
+    ):
+        mark = _mark(name)
+        item.own_markers.append(mark)
+        item.keywords[name] = mark
+
+
+def _mark(name: str) -> Any:
+    mark = _MARKS.get(name)
+    if mark is None:
+        mark = _MARKS[name] = getattr(pytest.mark, name).mark
+    return mark
+
+
+_MARKS: dict[str, Any] = {}
+
+#: Names and descriptions of the marks, for ``--strict-markers`` and ``--markers``.
+MARKERS = {
+    "codegenie": "a bench case of pytest-codegenie",
+    "easy": "a bench case of difficulty easy",
+    "medium": "a bench case of difficulty medium",
+    "hard": "a bench case of difficulty hard",
+    "positive": "a bench case with something to do",
+    "negative": "a bench case whose right answer is to change nothing",
+    "ambiguous": "a bench case that is reported and never counted",
+    "held_out": "a bench case that no corpus was made from",
+    "rag_corpus_derived": "a bench case derived from a retrieval corpus",
+}

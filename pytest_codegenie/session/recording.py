@@ -1,0 +1,146 @@
+"""What the controller writes of a run, and shows of it at the end."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pydantic
+import pytest
+from _pytest.junitxml import xml_key
+
+import pytest_codegenie
+from pytest_codegenie.config import RunConfig
+from pytest_codegenie.errors import CodegenieError
+from pytest_codegenie.errors import relative
+from pytest_codegenie.evidence import RESULTS
+from pytest_codegenie.evidence import RUN
+from pytest_codegenie.evidence import Group
+from pytest_codegenie.evidence import create_run
+from pytest_codegenie.evidence import host_facts
+from pytest_codegenie.evidence import make_report
+from pytest_codegenie.evidence import read_plain_results
+from pytest_codegenie.evidence import summarise
+from pytest_codegenie.evidence import write_record
+from pytest_codegenie.hashing import hash_bytes
+from pytest_codegenie.models import RunRecord
+from pytest_codegenie.models import utc_now
+from pytest_codegenie.reporters import TerminalReporter
+
+
+class RunRecording:
+    """``run.json`` at the start, reports at the end, a summary on the terminal."""
+
+    def __init__(self, directory: Path, settings: RunConfig, record: RunRecord) -> None:
+        self.directory = directory
+        self._settings = settings
+        self._record = record
+        self._groups: list[Group] = []
+        self._problem = ""
+
+    @classmethod
+    def begin(
+        cls, config: pytest.Config, settings: RunConfig, run_id: str
+    ) -> RunRecording:
+        """Make the run's directory and write ``run.json``.
+
+        Raises:
+            ConfigError: A run of that id exists.
+            RunStoreError: It cannot be written.
+        """
+        directory = create_run(settings.out, run_id)
+        record = RunRecord(
+            run_id=run_id,
+            started_at=utc_now(),
+            config=settings.model_dump(mode="json"),
+            versions={
+                "pytest-codegenie": pytest_codegenie.__version__,
+                "pytest": pytest.__version__,
+                "pydantic": pydantic.VERSION,
+            },
+            host=host_facts(),
+            arguments=tuple(config.invocation_params.args),
+        )
+        write_record(directory / RUN, record)
+        return cls(directory, settings, record)
+
+    def selected(
+        self, items: Sequence[str], digests: Mapping[str, str] | None = None
+    ) -> None:
+        """Record what is to run; the first call counts."""
+        if self._record.items:
+            return
+        self._record = self._record.model_copy(
+            update={"items": tuple(items), "case_digests": dict(digests or {})}
+        )
+        write_record(self.directory / RUN, self._record)
+
+    def finish(self, config: pytest.Config) -> None:
+        """Write the reports; remove a run in which nothing ran."""
+        if not (self.directory / RESULTS).exists():
+            shutil.rmtree(self.directory, ignore_errors=True)
+            return
+        try:
+            self._write_reports()
+        except CodegenieError as exc:
+            self._problem = str(exc)
+        self._add_suite_properties(config)
+
+    def _write_reports(self) -> None:
+        self._groups = summarise(read_plain_results(self.directory))
+        judged = sum(g.passed + g.failed + g.ambiguous for g in self._groups)
+        agents = {agent.label: agent for agent in self._settings.agents}
+        digests = {
+            f"{group.task_class}/{case_id}": digest
+            for group in self._groups
+            for case_id, digest in group.digests.items()
+        }
+        if not self._record.case_digests:
+            self._record = self._record.model_copy(update={"case_digests": digests})
+            write_record(self.directory / RUN, self._record)
+        for group in self._groups:
+            report = make_report(
+                group,
+                run_id=self._record.run_id,
+                harness_version=pytest_codegenie.__version__,
+                agent_settings=agents[group.agent].model_dump(mode="json"),
+                rubric_digest=hash_bytes(b""),
+                complete=judged >= len(self._record.items),
+            )
+            name = f"report-{group.task_class}-{group.agent}.json"
+            write_record(self.directory / name, report)
+
+    def _add_suite_properties(self, config: pytest.Config) -> None:
+        xml = config.stash.get(xml_key, None)
+        if xml is None:
+            return
+        xml.add_global_property("codegenie.run_id", self._record.run_id)
+        xml.add_global_property("codegenie.run", relative(self.directory))
+        xml.add_global_property("codegenie.version", pytest_codegenie.__version__)
+        xml.add_global_property("codegenie.workspace", self._settings.workspace)
+        for group in self._groups:
+            name = f"codegenie.{group.task_class}.{group.agent}"
+            values = {
+                "passed": group.passed,
+                "failed": group.failed,
+                "errors": group.errors,
+                "mean_score": group.mean_score,
+                "lower_bound_95": group.bound().value,
+            }
+            for key, value in values.items():
+                if value is not None:
+                    xml.add_global_property(f"{name}.{key}", value)
+
+    def show(self, terminal: Any) -> None:
+        """Write the summary to pytest's terminal."""
+        if not self._groups and not self._problem:
+            return
+        terminal.section("codegenie summary")
+        for line in TerminalReporter().report(self._groups):
+            terminal.write_line(line)
+        if self._problem:
+            terminal.write_line(self._problem)
+        terminal.write_line(f"run {self._record.run_id} in {relative(self.directory)}")

@@ -1,0 +1,119 @@
+"""From pytest's options and what other plugins add to what a session runs with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_codegenie.config import RunConfig
+from pytest_codegenie.config import load_config
+from pytest_codegenie.errors import ConfigError
+from pytest_codegenie.errors import did_you_mean
+from pytest_codegenie.models import PartTable
+from pytest_codegenie.parts import BUILTIN_PARTS
+
+
+#: What ``auto`` tries, best first.
+WORKSPACE_PREFERENCE = ("sandbox", "host")
+
+
+class BuiltinParts:
+    """Our own parts, through the hooks that anybody's come through."""
+
+    @pytest.hookimpl
+    def pytest_codegenie_agents(self) -> Mapping[str, str]:
+        """Return the agents that ship."""
+        return BUILTIN_PARTS.agents
+
+    @pytest.hookimpl
+    def pytest_codegenie_workspaces(self) -> Mapping[str, str]:
+        """Return the workspaces that ship."""
+        return BUILTIN_PARTS.workspaces
+
+    @pytest.hookimpl
+    def pytest_codegenie_evaluators(self) -> Mapping[str, str]:
+        """Return the evaluators that ship."""
+        return BUILTIN_PARTS.evaluators
+
+    @pytest.hookimpl
+    def pytest_codegenie_harnesses(self) -> Mapping[str, str]:
+        """Return the kinds of harness that ship."""
+        return BUILTIN_PARTS.harnesses
+
+
+def gather_parts(hook: pytest.HookRelay) -> PartTable:
+    """Ask all plugins for their parts.
+
+    Raises:
+        ConfigError: Two plugins give one name, or a value is no ``module:attribute``.
+    """
+    return PartTable(
+        agents=_merge("agent", hook.pytest_codegenie_agents()),
+        workspaces=_merge("workspace", hook.pytest_codegenie_workspaces()),
+        evaluators=_merge("evaluator", hook.pytest_codegenie_evaluators()),
+        harnesses=_merge("harness", hook.pytest_codegenie_harnesses()),
+    )
+
+
+def _merge(kind: str, tables: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    merged: dict[str, str] = {}
+    for table in tables:
+        for name, reference in table.items():
+            if not isinstance(reference, str) or reference.count(":") != 1:
+                raise ConfigError(
+                    "plugins",
+                    f"{kind} {name!r}",
+                    f"must be given as 'package.module:attribute', got {reference!r}",
+                )
+            if merged.setdefault(name, reference) != reference:
+                raise ConfigError(
+                    "plugins",
+                    f"{kind} {name!r}",
+                    f"is given twice, as {merged[name]!r} and {reference!r}; disable "
+                    "one of the plugins with -p no:NAME",
+                )
+    return merged
+
+
+def read_settings(config: pytest.Config, parts: PartTable) -> RunConfig:
+    """Return what holds for this session, the workspace chosen.
+
+    Raises:
+        ConfigError: A setting is wrong, or names a part that there is not.
+    """
+    option = config.option
+    keys = ("agent", "workspace", "trials", "timeout", "out", "run_id", "keep")
+    run_file = option.codegenie_run_file
+    settings = load_config(
+        options={key: getattr(option, f"codegenie_{key}") for key in keys},
+        environment=os.environ,
+        run_file=Path(run_file) if run_file else None,
+        pyproject=config.rootpath / "pyproject.toml",
+    )
+    for agent in settings.agents:
+        _check_known("--codegenie-agent", "agent", agent.name, parts.agents)
+    workspace = settings.workspace
+    if workspace == "auto":
+        workspace = next(
+            name for name in WORKSPACE_PREFERENCE if name in parts.workspaces
+        )
+    _check_known("--codegenie-workspace", "workspace", workspace, parts.workspaces)
+    return settings.model_copy(
+        update={"workspace": workspace, "out": config.invocation_params.dir / settings.out}
+    )
+
+
+def _check_known(
+    option: str, kind: str, name: str, known: Mapping[str, str]
+) -> None:
+    if name not in known:
+        raise ConfigError(
+            option,
+            name,
+            f"there is no such {kind}{did_you_mean(name, known)}; known: "
+            f"{', '.join(sorted(known))} (codegenie list {kind}s)",
+        )
