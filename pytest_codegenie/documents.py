@@ -14,6 +14,8 @@ import yaml
 
 #: More than any real case.toml or digests.yaml; a larger file is a mistake.
 MAX_DOCUMENT_BYTES = 8 << 20
+#: Deeper than any of our documents; libyaml's recursion would overrun the stack.
+MAX_DEPTH = 1000
 
 
 class DocumentError(Exception):
@@ -48,7 +50,9 @@ def read_text(path: Path) -> str:
     except OSError as exc:
         raise DocumentError(path, f"cannot be read: {exc.strerror}") from exc
     if len(data) > MAX_DOCUMENT_BYTES:
-        raise DocumentError(path, f"larger than {MAX_DOCUMENT_BYTES} bytes")
+        raise DocumentError(
+            path, f"larger than {MAX_DOCUMENT_BYTES >> 20} MiB, the most that is read"
+        )
     if data.startswith(b"\xef\xbb\xbf"):
         raise DocumentError(
             path, "starts with a byte order mark; save it as UTF-8 without BOM"
@@ -68,9 +72,13 @@ def read_toml(path: Path) -> dict[str, Any]:
     Raises:
         DocumentError: As ``read_text``, or it is not TOML.
     """
+    text = read_text(path)
     try:
-        return tomllib.loads(read_text(path))
-    except (tomllib.TOMLDecodeError, RecursionError) as exc:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise DocumentError(path, "not TOML: nested too deeply") from None
+    except ValueError as exc:
+        # TOMLDecodeError, or what Python says of a number with thousands of digits.
         raise DocumentError(path, f"not TOML: {exc}") from exc
 
 
@@ -80,14 +88,45 @@ def read_yaml(path: Path) -> Any:
     Raises:
         DocumentError: As ``read_text``, it is not YAML, or a key stands twice.
     """
+    text = read_text(path)
     try:
-        return yaml.load(read_text(path), _UniqueKeyLoader)  # noqa: S506 -- a safe loader
+        return parse_yaml(text)
     except yaml.MarkedYAMLError as exc:
         mark = exc.problem_mark
         line = f" (line {mark.line + 1})" if mark else ""
         raise DocumentError(path, f"not usable YAML: {exc.problem}{line}") from exc
-    except (yaml.YAMLError, RecursionError, ValueError) as exc:
-        raise DocumentError(path, f"not usable YAML: {exc}") from exc
+    except RecursionError:
+        raise DocumentError(path, "not usable YAML: nested too deeply") from None
+    except (yaml.YAMLError, ValueError) as exc:
+        reason = " ".join(str(exc).split())
+        raise DocumentError(path, f"not usable YAML: {reason}") from exc
+
+
+def parse_yaml(text: str) -> Any:
+    """Return the value of a YAML text.
+
+    Raises:
+        yaml.YAMLError: It is not YAML, or a key stands twice.
+        ValueError: A scalar in it is no number or date, though it looks like one.
+        RecursionError: It is nested too deeply.
+    """
+    _refuse_depth(text)
+    return yaml.load(text, _UniqueKeyLoader)  # noqa: S506 -- a safe loader
+
+
+def _refuse_depth(text: str) -> None:
+    # Each level takes a bracket, or a column more: most texts need no closer look.
+    brackets = text.count("[") + text.count("{")
+    if brackets < MAX_DEPTH and max(map(len, text.split("\n"))) < MAX_DEPTH:
+        return
+    depth = 0
+    for event in yaml.parse(text, Loader=_BaseLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise RecursionError
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
 
 
 def write_atomically(path: Path, data: str | bytes, *, mode: int = 0o644) -> None:
@@ -126,8 +165,14 @@ _BaseLoader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 class _UniqueKeyLoader(_BaseLoader):  # type: ignore[misc] -- C or Python, chosen above
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        if not isinstance(node, yaml.MappingNode):
+            raise yaml.constructor.ConstructorError(
+                None, None, "this is no mapping", node.start_mark
+            )
         seen: set[Any] = set()
         for key_node, _ in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                continue  # "<<" is no key, and may stand beside what it brings
             key = self.construct_object(key_node, deep=True)
             try:
                 duplicate = key in seen

@@ -26,6 +26,7 @@ it carries is an attribute. A message says what is wrong, where, and what to do.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 from collections.abc import Iterable
@@ -45,10 +46,18 @@ EXIT_GATE = 10
 def relative(path: Path | str) -> str:
     """Return ``path`` as messages show it: relative to the working directory."""
     path = Path(path)
-    try:
-        return path.relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        return path.as_posix()
+    with contextlib.suppress(ValueError, FileNotFoundError):
+        path = path.relative_to(Path.cwd())
+    return printable(path.as_posix())
+
+
+def printable(text: str) -> str:
+    """Return ``text`` with escapes for what would break a line or a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else ascii(char)[1:-1] for char in text
+    )
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -88,7 +97,8 @@ class BenchCaseLoadError(CodegenieError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"{relative(self.case_directory)}: {self.field}: {self.reason}"
+        place = relative(self.case_directory)
+        return f"{place}: {printable(self.field)}: {self.reason}"
 
 
 class BenchCaseDigestMismatch(CodegenieError):
@@ -125,19 +135,27 @@ class BenchCaseDigestMismatch(CodegenieError):
             f"  expected {self.expected}",
             f"  computed {self.computed}",
         ]
-        lines += [f"  differs  {path}" for path in self.differs]
+        lines += [f"  differs  {printable(path)}" for path in self.differs]
         lines += [
-            f"  likely cause: {path} (a stray file; delete it)"
+            f"  likely cause: {printable(path)} (a stray file; delete it)"
             for path in self.suspects
         ]
+        lines.append(self._remedy())
+        return "\n".join(lines)
+
+    def _remedy(self) -> str:
+        if self.source == "case.toml":
+            return (
+                "restore the files, or give case.toml the computed case_digest (or "
+                "none: the key is optional)"
+            )
         task_class = (
             relative(self.directory.parent.parent) if self.directory else "<task class>"
         )
-        lines.append(
+        return (
             "restore the files, or sign the case again on purpose: "
             f"codegenie sign {task_class}"
         )
-        return "\n".join(lines)
 
 
 class BenchCaseIDCollision(CodegenieError):
@@ -153,9 +171,9 @@ class BenchCaseIDCollision(CodegenieError):
     def __str__(self) -> str:
         places = ", ".join(relative(path) for path in self.paths)
         return (
-            f"case id {self.case_id!r} is used more than once (ids differ by more "
-            f"than case, over all task classes of a run): {places}; rename all but one "
-            "directory, with its case_id, and sign again"
+            f"case id {self.case_id!r} is used more than once: {places}; ids must "
+            "differ by more than case, over all task classes of a run: rename all but "
+            "one directory, with its case_id, and sign again"
         )
 
 
@@ -267,7 +285,10 @@ class ConfigError(CodegenieError):
 
 
 class RunStoreError(CodegenieError):
-    """A result could not be recorded; nothing may be reported without a record."""
+    """A record cannot be written, or what is there cannot be read.
+
+    Nothing may be reported without a record.
+    """
 
     def __init__(self, path: Path | str, reason: str) -> None:
         super().__init__(path, reason)
@@ -275,10 +296,7 @@ class RunStoreError(CodegenieError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return (
-            f"{relative(self.path)}: {self.reason}; what was recorded before is whole: "
-            "make room or choose another place with --codegenie-out"
-        )
+        return f"{relative(self.path)}: {self.reason}"
 
 
 class CaseError(CodegenieError):

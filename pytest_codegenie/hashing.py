@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 import re
+import reprlib
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,6 +63,22 @@ class TreeDigest(NamedTuple):
     entries: tuple[Entry, ...]
 
 
+def digest_fault(value: object) -> str:
+    """Say why ``value`` is no digest; "" if it is one."""
+    if not isinstance(value, str):
+        return f"the digest must be a string, got {reprlib.repr(value)}"
+    prefix, _, hexadecimal = value.partition(":")
+    if prefix != "blake3":
+        return f"the digest must start with 'blake3:', got {value[:20]!r}"
+    if len(hexadecimal) != 64:
+        return f"the digest must have 64 hex digits, got {len(hexadecimal)}"
+    if hexadecimal != hexadecimal.lower():
+        return "the digest must be lower-case"
+    if not DIGEST_PATTERN.fullmatch(value):
+        return f"the digest must be hexadecimal, got {value!r}"
+    return ""
+
+
 def hash_bytes(data: bytes) -> str:
     """Return the digest of ``data`` as ``blake3:<hex>``."""
     return PREFIX + blake3(data).hexdigest()
@@ -75,8 +92,8 @@ def hash_tree(root: Path, *, exclude: str = "case.toml") -> TreeDigest:
         exclude: The one relative path that is left out.
 
     Raises:
-        UnhashableEntryError: A device, socket, FIFO or link that leads out of
-            ``root``, a name that is not UTF-8, or a file that changed meanwhile.
+        UnhashableEntryError: A device, socket, FIFO, absolute link or link that leads
+            out of ``root``, a name that is not UTF-8, or a file that changed meanwhile.
         OSError: The tree cannot be read.
     """
     top = os.fspath(root)
@@ -181,7 +198,7 @@ def _walk(top: str, exclude: str) -> Iterator[tuple[bytes, str, os.stat_result]]
                     raw_path = path.encode()
                 except UnicodeEncodeError:
                     raise UnhashableEntryError(
-                        path.encode(errors="backslashreplace").decode(),
+                        os.fsencode(path).decode(errors="backslashreplace"),
                         "the name is not UTF-8; rename the file",
                     ) from None
                 status = item.stat(follow_symlinks=False)
@@ -212,6 +229,13 @@ def _kind(mode: int) -> str:
 
 def _link_target(top: str, path: str) -> bytes:
     target = os.readlink(f"{top}/{path}")
+    if target.startswith("/"):
+        # It may lead into the case here; in another checkout it does not.
+        raise UnhashableEntryError(
+            path,
+            f"the link is absolute, to {target!r}; make it relative, or put a copy of "
+            "the file there instead",
+        )
     real_top = os.path.realpath(top)
     try:
         real = os.path.realpath(f"{top}/{path}", strict=True)

@@ -246,12 +246,19 @@ class CaseJob(Record):
     parts: PartTable
     breakdown_keys: tuple[str, ...]
     failure_mode_taxonomy: dict[str, Severity]
+    #: Of the task class's own code; "" where nobody needs it.
+    rubric_digest: str = ""
     #: Where workspaces are made; None: a directory of its own below the system's.
     scratch_root: Path | None = None
     #: The run's directory; None: no artifacts are written.
     run_directory: Path | None = None
     #: Below ``run_directory``.
     artifacts_path: str = ""
+
+    @property
+    def artifacts_directory(self) -> Path | None:
+        """Where the case's artifacts go; None: nowhere."""
+        return self.run_directory and self.run_directory / self.artifacts_path
 
 
 class CaseResult(Record):
@@ -261,6 +268,7 @@ class CaseResult(Record):
     case_id: str
     task_class: str
     case_digest: str
+    rubric_digest: str = ""
     disposition: Disposition
     difficulty: Difficulty
     curation_class: CurationClass

@@ -53,7 +53,7 @@ def read_case_file(directory: Path, *, task_class: str, digest: str) -> BenchCas
             values[key] = _date(directory, key, values[key])
     if isinstance(values.get("tags"), list):
         values["tags"] = tuple(values["tags"])
-    values = {"case_digest": digest, **values, "directory": directory}
+    values = {"case_digest": digest, **values, "directory": directory.absolute()}
     try:
         case = BenchCase.model_validate(values, strict=True)
     except ValidationError as exc:

@@ -32,6 +32,7 @@ class Group:
     task_class: str
     agent: str
     workspace: str = ""
+    rubric_digest: str = ""
     passed: int = 0
     failed: int = 0
     errors: int = 0
@@ -99,6 +100,7 @@ def summarise(results: Iterable[Mapping[str, Any]]) -> list[Group]:
 def _add(group: Group, result: Mapping[str, Any]) -> None:
     score, case_id = result["score"], result["case_id"]
     group.workspace = result["workspace"]
+    group.rubric_digest = result["rubric_digest"]
     group.digests[case_id] = result["case_digest"]
     group.started_at = min(group.started_at or "~", result["started_at"])
     group.ended_at = max(group.ended_at, result["ended_at"])
@@ -134,7 +136,6 @@ def make_report(
     run_id: str,
     harness_version: str,
     agent_settings: Mapping[str, Any],
-    rubric_digest: str,
     complete: bool,
 ) -> BenchRunReport:
     """Return the report of one group.
@@ -144,7 +145,6 @@ def make_report(
         run_id: The run's id.
         harness_version: Ours.
         agent_settings: The agent's name, label and options: the system under test.
-        rubric_digest: Of the task class's own code.
         complete: Every selected case was judged.
     """
     corpus = json.dumps(sorted(group.digests.items()))
@@ -155,7 +155,7 @@ def make_report(
         agent=group.agent,
         harness_version=harness_version,
         sut_digest=hash_bytes(settings.encode()),
-        rubric_digest=rubric_digest,
+        rubric_digest=group.rubric_digest,
         cassette_corpus_digest=hash_bytes(corpus.encode()),
         started_at=dt.datetime.fromisoformat(group.started_at),
         ended_at=dt.datetime.fromisoformat(group.ended_at),

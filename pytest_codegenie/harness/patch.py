@@ -118,6 +118,7 @@ class _PatchRun:
             case_id=self.job.case.case_id,
             task_class=self.job.case.task_class,
             case_digest=self.job.case.case_digest,
+            rubric_digest=self.job.rubric_digest,
             disposition=self.job.case.disposition,
             difficulty=self.job.case.difficulty,
             curation_class=self.job.case.curation_class,

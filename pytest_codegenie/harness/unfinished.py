@@ -22,6 +22,7 @@ def unfinished_result(
         case_id=job.case.case_id,
         task_class=job.case.task_class,
         case_digest=job.case.case_digest,
+        rubric_digest=job.rubric_digest,
         disposition=job.case.disposition,
         difficulty=job.case.difficulty,
         curation_class=job.case.curation_class,

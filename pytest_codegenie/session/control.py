@@ -170,6 +170,7 @@ class Collection:
                     file,
                     f"{case_id}[{agent.label}{suffix}]",
                     case=case,
+                    agent=agent,
                     job=self._job_maker(case, agent, trial),
                     obtain=self._obtain,
                 )
@@ -204,7 +205,9 @@ class Collection:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Let pytest-timeout guard the item from outside; it looks after this."""
-        if isinstance(item, CaseItem) and self.config.pluginmanager.hasplugin("timeout"):
+        if isinstance(item, CaseItem) and self.config.pluginmanager.hasplugin(
+            "timeout"
+        ):
             guard = pytest.mark.timeout(
                 # By a signal: the other method ends the whole session.
                 self._guard_seconds(item),
@@ -245,7 +248,8 @@ class Collection:
         return make
 
     def _job(self, case: BenchCase, agent: AgentSpec, trial: int) -> CaseJob:
-        task_class = self.corpus.task_class(case.directory.parent.parent)
+        directory = case.directory.parent.parent
+        task_class = self.corpus.task_class(directory)
         assert task_class is not None
         place = f"cases/{case.case_id}/{agent.label}-t{trial}{self.artifacts_suffix}"
         return make_job(
@@ -261,6 +265,7 @@ class Collection:
             scratch_root=self.scratch,
             run_directory=self.run_directory,
             artifacts_path=place,
+            rubric_digest=self.corpus.rubric_digest(directory),
         )
 
     def _obtain(self, item: CaseItem) -> CaseResult:

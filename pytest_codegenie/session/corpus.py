@@ -13,6 +13,7 @@ from pytest_codegenie.corpus import CaseListing
 from pytest_codegenie.corpus import case_directories
 from pytest_codegenie.corpus import find_task_classes
 from pytest_codegenie.corpus import hash_case
+from pytest_codegenie.corpus import hash_task_class
 from pytest_codegenie.corpus import is_task_class
 from pytest_codegenie.corpus import list_cases
 from pytest_codegenie.corpus import load_case
@@ -52,6 +53,7 @@ class SessionCorpus:
         self._today = dt.datetime.now(dt.UTC).date() if announce else None
         self._task_classes: dict[Path, TaskClass | None] = {}
         self._listings: dict[Path, CaseListing | None] = {}
+        self._rubric_digests: dict[Path, str] = {}
         self._ids: dict[str, Path] = {}
         self._collided: set[str] = set()
 
@@ -64,6 +66,12 @@ class SessionCorpus:
             except CodegenieError as exc:
                 self.problems.append(Problem(directory, exc))
         return self._task_classes[directory]
+
+    def rubric_digest(self, directory: Path) -> str:
+        """Return the digest of a task class's own code."""
+        if directory not in self._rubric_digests:
+            self._rubric_digests[directory] = hash_task_class(directory)
+        return self._rubric_digests[directory]
 
     def listing(self, directory: Path) -> CaseListing | None:
         """Return what a task class's ``cases/`` holds; None where it does not hold."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ from _pytest._code.code import ReprTraceback
 
 from pytest_codegenie.corpus import Complaint
 from pytest_codegenie.errors import CodegenieError
+from pytest_codegenie.errors import relative
+from pytest_codegenie.models import AgentSpec
 from pytest_codegenie.models import BenchCase
 from pytest_codegenie.models import CaseJob
 from pytest_codegenie.models import CaseResult
@@ -61,7 +64,9 @@ class CaseItem(pytest.Item):
             CaseNotJudged: There is none to speak of.
         """
         self._result = self._obtain(self)
-        self.user_properties += result_properties(self._result)
+        self.user_properties += result_properties(
+            self._result, self.make_job().artifacts_directory
+        )
         if self._result.outcome == "error":
             raise CaseNotJudged
 
@@ -78,11 +83,13 @@ class CaseItem(pytest.Item):
         """Let go of the result; it is on the disk."""
         self._result = None
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: E501 -- pytest's signature
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> Any:  # noqa: E501 -- pytest's signature
         """Show the result; what is not ours is shown as pytest does."""
         error = excinfo.value
         if isinstance(error, CaseFailed | CaseNotJudged) and self._result is not None:
-            lines = describe(self._result)
+            lines = describe(self._result, self.make_job().artifacts_directory)
             return _shown(self, lines[0], lines)
         if isinstance(error, CodegenieError):
             text = str(error)
@@ -113,7 +120,9 @@ class ValidationItem(pytest.Item):
         if complaints:
             raise CaseFailed(complaints)
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: E501 -- pytest's signature
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> Any:  # noqa: E501 -- pytest's signature
         """Show the complaints."""
         error = excinfo.value
         if isinstance(error, CaseFailed):
@@ -133,6 +142,7 @@ def make_case_item(
     name: str,
     *,
     case: BenchCase | None,
+    agent: AgentSpec,
     job: Callable[[], CaseJob],
     obtain: Callable[[CaseItem], CaseResult],
 ) -> CaseItem:
@@ -142,6 +152,7 @@ def make_case_item(
         parent: The collector of its ``case.toml``.
         name: ``<case id>[<agent>]``.
         case: None where the case does not verify; the item never runs then.
+        agent: Who works on it.
         job: Makes its job.
         obtain: Runs an item and returns the recorded result.
     """
@@ -150,7 +161,7 @@ def make_case_item(
     )
     if case is None:
         return item
-    label_item(item, case, job().agent)
+    label_item(item, case, agent)
     if case.disposition == "ambiguous":
         # Reported, but no verdict of the session.
         item.add_marker(
@@ -163,7 +174,9 @@ def make_case_item(
     return item
 
 
-def result_properties(result: CaseResult) -> list[tuple[str, object]]:
+def result_properties(
+    result: CaseResult, artifacts: Path | None = None
+) -> list[tuple[str, object]]:
     """Return a result as JUnit properties of its test case."""
     score = result.score
     properties: list[tuple[str, object]] = [
@@ -183,12 +196,12 @@ def result_properties(result: CaseResult) -> list[tuple[str, object]]:
         }
         # What an agent does not say is left out: it is unknown, not 0.
         properties += [(k, v) for k, v in optional.items() if v is not None]
-        directories = {p.rpartition("/")[0] for p in result.output.artifacts.values()}
-        properties += [("artifacts", directory) for directory in sorted(directories)]
+    if artifacts is not None:
+        properties.append(("artifacts", relative(artifacts)))
     return properties
 
 
-def describe(result: CaseResult) -> list[str]:
+def describe(result: CaseResult, artifacts: Path | None = None) -> list[str]:
     """Return what a failing item shows, the most telling line first."""
     score = result.score
     codes = ", ".join(mode.code for mode in score.failure_modes) or "not passed"
@@ -208,22 +221,22 @@ def describe(result: CaseResult) -> list[str]:
     ]
     rest = result.message.strip().splitlines()[1:]
     if len(rest) > _MESSAGE_LINES:
-        rest = [f"[{len(rest) - _MESSAGE_LINES} lines left out]", *rest[-_MESSAGE_LINES:]]
+        rest = [
+            f"[{len(rest) - _MESSAGE_LINES} lines left out]",
+            *rest[-_MESSAGE_LINES:],
+        ]
     lines += rest
-    if result.output is not None:
-        lines += [f"{name:<9}  {path}" for name, path in _artifacts(result)]
+    if artifacts is not None:
+        lines.append(f"artifacts  {relative(artifacts)}")
     if result.kept_workspace:
         lines.append(f"workspace  {result.kept_workspace}")
     return lines
 
 
 def _times(result: CaseResult) -> str:
-    return ", ".join(f"{phase} {spent:.1f} s" for phase, spent in result.timings.items())
-
-
-def _artifacts(result: CaseResult) -> list[tuple[str, str]]:
-    assert result.output is not None
-    return sorted(result.output.artifacts.items())
+    return ", ".join(
+        f"{phase} {spent:.1f} s" for phase, spent in result.timings.items()
+    )
 
 
 def _shown(item: pytest.Item, message: str, lines: Sequence[str]) -> ExceptionChainRepr:
@@ -232,8 +245,6 @@ def _shown(item: pytest.Item, message: str, lines: Sequence[str]) -> ExceptionCh
     A chain without entries, because that is what xdist can carry and what the short
     summary and JUnit take the message from.
     """
-    traceback = ReprTraceback(
-        reprentries=[], extraline="\n".join(lines), style="short"
-    )
+    traceback = ReprTraceback(reprentries=[], extraline="\n".join(lines), style="short")
     place = ReprFileLocation(str(item.path), 0, message)
     return ExceptionChainRepr([(traceback, place, None)])

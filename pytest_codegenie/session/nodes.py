@@ -34,9 +34,7 @@ class ItemSource:
 SOURCE = pytest.StashKey[ItemSource]()
 
 
-def collect_directory(
-    path: Path, parent: pytest.Collector
-) -> pytest.Collector | None:
+def collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Return our node for a directory of a bench; None where it is not ours."""
     if is_task_class(path):
         return TaskClassDirectory.from_parent(parent, path=path)

@@ -25,7 +25,6 @@ from pytest_codegenie.evidence import make_report
 from pytest_codegenie.evidence import read_plain_results
 from pytest_codegenie.evidence import summarise
 from pytest_codegenie.evidence import write_record
-from pytest_codegenie.hashing import hash_bytes
 from pytest_codegenie.models import RunRecord
 from pytest_codegenie.models import utc_now
 from pytest_codegenie.reporters import TerminalReporter
@@ -107,7 +106,6 @@ class RunRecording:
                 run_id=self._record.run_id,
                 harness_version=pytest_codegenie.__version__,
                 agent_settings=agents[group.agent].model_dump(mode="json"),
-                rubric_digest=hash_bytes(b""),
                 complete=judged >= len(self._record.items),
             )
             name = f"report-{group.task_class}-{group.agent}.json"

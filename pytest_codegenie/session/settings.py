@@ -103,13 +103,14 @@ def read_settings(config: pytest.Config, parts: PartTable) -> RunConfig:
         )
     _check_known("--codegenie-workspace", "workspace", workspace, parts.workspaces)
     return settings.model_copy(
-        update={"workspace": workspace, "out": config.invocation_params.dir / settings.out}
+        update={
+            "workspace": workspace,
+            "out": config.invocation_params.dir / settings.out,
+        }
     )
 
 
-def _check_known(
-    option: str, kind: str, name: str, known: Mapping[str, str]
-) -> None:
+def _check_known(option: str, kind: str, name: str, known: Mapping[str, str]) -> None:
     if name not in known:
         raise ConfigError(
             option,

@@ -1,0 +1,56 @@
+"""``codegenie list``: what there is to choose from."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pytest_codegenie.cli.places import add_bench_option
+from pytest_codegenie.cli.places import find_places
+from pytest_codegenie.corpus import load_cases
+from pytest_codegenie.corpus import read_task_class
+from pytest_codegenie.session.installed import installed_parts
+
+
+#: Of ``PartTable``; "task-classes" beside them.
+_PARTS = ("agents", "evaluators", "harnesses", "workspaces")
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "list",
+        help="show task classes, agents, evaluators, workspaces, harnesses",
+        description="Show what there is: the task classes of the bench directory, or "
+        "the parts that installed plugins give, with where each comes from.",
+    )
+    parser.add_argument("what", choices=("task-classes", *_PARTS))
+    add_bench_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print a line for each."""
+    if options.what == "task-classes":
+        lines = list(_task_class_lines(options.bench))
+    else:
+        table: dict[str, str] = getattr(installed_parts(), options.what)
+        lines = [f"{name:<16} {place}" for name, place in sorted(table.items())]
+    for line in lines:
+        print(line)
+    return 0
+
+
+def _task_class_lines(bench: Path) -> Iterator[str]:
+    for place in find_places([], bench):
+        cases = load_cases(read_task_class(place))
+        counts = Counter(case.disposition for case in cases)
+        held_out = sum(case.curation_class == "held-out" for case in cases)
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+        yield (
+            f"{place.name:<20} {len(cases)} cases ({kinds or 'none'}; "
+            f"{held_out} held-out)"
+        )

@@ -1,0 +1,48 @@
+"""``codegenie schema``: the JSON Schema of what is written and read."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from pytest_codegenie.cli.new import UsageFault
+from pytest_codegenie.config import RunConfig
+from pytest_codegenie.corpus.task import TaskFile
+from pytest_codegenie.corpus.task import TestsFile
+from pytest_codegenie.errors import did_you_mean
+from pytest_codegenie.models import schemas
+
+
+def all_schemas() -> dict[str, dict[str, Any]]:
+    """Return the schema of each record and of each file format, by name."""
+    files = {model.__name__: model for model in (RunConfig, TaskFile, TestsFile)}
+    return schemas() | {name: m.model_json_schema() for name, m in files.items()}
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "schema",
+        help="print JSON Schemas",
+        description="Print the JSON Schema of a record (BenchScore, CaseResult, ...) or "
+        "of a file (RunConfig, TaskFile, TestsFile); of all, by name, for none.",
+    )
+    parser.add_argument("record", nargs="?")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print it."""
+    known = all_schemas()
+    shown: Any = known
+    if options.record is not None:
+        if options.record not in known:
+            raise UsageFault(
+                f"there is no record {options.record!r}"
+                f"{did_you_mean(options.record, known)}; known: "
+                f"{', '.join(sorted(known))}"
+            )
+        shown = known[options.record]
+    print(json.dumps(shown, indent=2, sort_keys=True))
+    return 0

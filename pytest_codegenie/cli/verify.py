@@ -1,0 +1,127 @@
+"""``codegenie verify``: all that is wrong with a corpus, in one run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from pytest_codegenie.cli.places import add_bench_option
+from pytest_codegenie.cli.places import find_places
+from pytest_codegenie.corpus import Complaint
+from pytest_codegenie.corpus import check_task_class
+from pytest_codegenie.corpus import id_collisions
+from pytest_codegenie.corpus import read_task_class
+from pytest_codegenie.corpus import remember_listing
+from pytest_codegenie.errors import EXIT_TASK_CLASS
+from pytest_codegenie.errors import CodegenieError
+from pytest_codegenie.errors import relative
+from pytest_codegenie.harness import make_job
+from pytest_codegenie.harness import validate_case
+from pytest_codegenie.models import AgentSpec
+from pytest_codegenie.models import BenchCase
+from pytest_codegenie.models import CaseJob
+from pytest_codegenie.models import PartTable
+from pytest_codegenie.registry import TaskClass
+from pytest_codegenie.session.installed import installed_parts
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "verify",
+        help="check task classes and their cases",
+        description="Check that digests, files and registration hold, that the oracle "
+        "passes and nop fails each positive case, that nop passes each negative one, "
+        "and that three repetitions agree. All complaints come in one run; exit code "
+        "0 (none), 6 (cases) or 9 (a task class).",
+    )
+    parser.add_argument(
+        "task_classes", nargs="*", metavar="TASK_CLASS", help="default: all"
+    )
+    parser.add_argument(
+        "--static", action="store_true", help="run no agent and no test"
+    )
+    parser.add_argument(
+        "--jobs",
+        "-j",
+        type=int,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="cases at a time (default: one a processor)",
+    )
+    add_bench_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print all complaints."""
+    complaints: list[Complaint] = []
+    places = find_places(options.task_classes, options.bench)
+    cases: list[BenchCase] = []
+    sound: list[tuple[BenchCase, TaskClass]] = []
+    for place in places:
+        found, verified = check_task_class(place)
+        complaints += found
+        cases += verified
+        try:
+            task_class = read_task_class(place)
+        except CodegenieError:
+            continue  # among the complaints already
+        sound += [(case, task_class) for case in verified]
+    for case in cases:
+        remember_listing(case.directory, case.case_digest)
+    complaints += _collisions(cases)
+    if not options.static:
+        complaints += _run_all(sound, max(1, options.jobs))
+    for complaint in complaints:
+        print(complaint)
+    how = "checked" if options.static else "checked and run"
+    names = ", ".join(relative(place) for place in places)
+    print(f"{names}: {len(cases)} cases {how}, {len(complaints)} complaints")
+    codes = {complaint.exit_code for complaint in complaints}
+    return EXIT_TASK_CLASS if EXIT_TASK_CLASS in codes else max(codes, default=0)
+
+
+def _collisions(cases: list[BenchCase]) -> list[Complaint]:
+    """Ids have to differ over all task classes, as they do in a run's store."""
+    return [
+        Complaint("", str(error), "", error.exit_code)
+        for error in id_collisions(case.directory for case in cases)
+        if len({path.parent for path in error.paths}) > 1
+    ]
+
+
+def _run_all(sound: list[tuple[BenchCase, TaskClass]], jobs: int) -> list[Complaint]:
+    parts = installed_parts()
+    with (
+        tempfile.TemporaryDirectory(prefix="codegenie-verify-") as scratch,
+        ThreadPoolExecutor(jobs) as pool,
+    ):
+        found = pool.map(
+            lambda pair: _validate(*pair, parts=parts, scratch=Path(scratch)), sound
+        )
+        return [complaint for complaints in found for complaint in complaints]
+
+
+def _validate(
+    case: BenchCase, task_class: TaskClass, *, parts: PartTable, scratch: Path
+) -> list[Complaint]:
+    try:
+        return validate_case(case, _job_maker(case, task_class, parts, scratch))
+    except CodegenieError as exc:
+        return [Complaint("", str(exc), "", exc.exit_code)]
+
+
+def _job_maker(
+    case: BenchCase, task_class: TaskClass, parts: PartTable, scratch: Path
+) -> Callable[[str], CaseJob]:
+    def make(agent: str) -> CaseJob:
+        spec = AgentSpec(name=agent, label=agent)
+        return make_job(case, task_class, spec, parts=parts, scratch_root=scratch)
+
+    return make
