@@ -7,6 +7,8 @@ open; agents are taken whole from the first place that names any.
 
 from __future__ import annotations
 
+import reprlib
+from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,7 +60,7 @@ class _Layer:
 
     source: str
     values: Mapping[str, Any]
-    key_format: str = "{}"
+    shown: Callable[[str], str] = str
 
 
 def load_config(
@@ -82,14 +84,14 @@ def load_config(
         ConfigError: A place cannot be read, or a key is unknown or wrong.
     """
     layers = [
-        _Layer("command line", _given(options), "--codegenie-{}"),
-        _Layer("environment", _from_environment(environment), "CODEGENIE_{}"),
+        _Layer("command line", _given(options), _as_option),
+        _Layer("environment", _from_environment(environment), _as_variable),
     ]
     if run_file is not None:
         layers.append(_Layer(relative(run_file), _from_run_file(run_file)))
     if pyproject is not None and pyproject.is_file():
         table = _from_pyproject(pyproject)
-        layers.append(_Layer(relative(pyproject), table, "tool.codegenie.{}"))
+        layers.append(_Layer(relative(pyproject), table, "tool.codegenie.{}".format))
     # Every place is checked by itself, so that an error names where it stands.
     checked = [_check(layer) for layer in layers]
     merged: dict[str, Any] = {}
@@ -101,6 +103,14 @@ def load_config(
     return RunConfig(**merged)
 
 
+def _as_option(key: str) -> str:
+    return f"--codegenie-{key.replace('_', '-')}"
+
+
+def _as_variable(key: str) -> str:
+    return ENVIRONMENT_PREFIX + key.upper()
+
+
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in options.items() if value is not None}
 
@@ -108,10 +118,14 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key in ("agent", *RunConfig.model_fields):
-        text = environment.get(ENVIRONMENT_PREFIX + key.upper())
+        text = environment.get(_as_variable(key))
         if text and key != "agents":
-            values[key] = text.split(",") if key == "agent" else text
+            values[key] = _split(text) if key == "agent" else text
     return values
+
+
+def _split(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
 
 
 def _from_run_file(path: Path) -> dict[str, Any]:
@@ -128,9 +142,10 @@ def _from_run_file(path: Path) -> dict[str, Any]:
 
 def _from_pyproject(path: Path) -> dict[str, Any]:
     try:
-        table = read_toml(path).get("tool", {}).get("codegenie", {})
+        tools = read_toml(path).get("tool", {})
     except DocumentError as exc:
         raise ConfigError(relative(path), "", exc.reason) from exc
+    table = tools.get("codegenie", {}) if isinstance(tools, dict) else tools
     if not isinstance(table, dict):
         raise ConfigError(relative(path), "tool.codegenie", "must be a table")
     return {key.replace("-", "_"): value for key, value in table.items()}
@@ -144,7 +159,8 @@ def _check(layer: _Layer) -> dict[str, Any]:
             raise ConfigError(
                 layer.source, "agent", "give either 'agent' or 'agents', not both"
             )
-        values["agents"] = [_agent_from_name(name, layer) for name in _listed(names)]
+        listed = names if isinstance(names, list | tuple) else [names]
+        values["agents"] = [_agent_from_name(name, layer) for name in listed]
     elif isinstance(values.get("agents"), list):
         values["agents"] = [_with_label(agent) for agent in values["agents"]]
     known = (*RunConfig.model_fields, "agent")
@@ -152,7 +168,7 @@ def _check(layer: _Layer) -> dict[str, Any]:
         if key not in known:
             raise ConfigError(
                 layer.source,
-                layer.key_format.format(key),
+                layer.shown(key),
                 f"unknown key{did_you_mean(key, known)}; known: "
                 f"{', '.join(sorted(known))}",
             )
@@ -164,15 +180,11 @@ def _check(layer: _Layer) -> dict[str, Any]:
     return {key: getattr(config, key) for key in values}
 
 
-def _listed(names: Any) -> Sequence[Any]:
-    return [names] if isinstance(names, str) else list(names)
-
-
 def _agent_from_name(name: Any, layer: _Layer) -> dict[str, Any]:
     if not isinstance(name, str) or not name:
         raise ConfigError(
             layer.source,
-            layer.key_format.format("agent"),
+            layer.shown("agent"),
             f"must be NAME or NAME:label, got {name!r}",
         )
     agent, _, label = name.partition(":")
@@ -191,7 +203,7 @@ def _refuse_equal_labels(agents: Sequence[AgentSpec], layer: _Layer) -> None:
         if agent.label in seen:
             raise ConfigError(
                 layer.source,
-                layer.key_format.format("agent"),
+                layer.shown("agent"),
                 f"label {agent.label!r} is used by two agents; give each its own: "
                 f"{agent.name}:another-label",
             )
@@ -201,10 +213,19 @@ def _refuse_equal_labels(agents: Sequence[AgentSpec], layer: _Layer) -> None:
 def _config_error(layer: _Layer, exc: ValidationError) -> ConfigError:
     error = exc.errors()[0]
     keys = [str(part) for part in error["loc"]]
-    reason = f"{error['msg']}, got {error['input']!r}"
     if error["type"] == "extra_forbidden":
         reason = f"unknown key{did_you_mean(keys[-1], AgentSpec.model_fields)}"
-    return ConfigError(layer.source, layer.key_format.format(".".join(keys)), reason)
+    elif error["type"] == "missing":
+        # Not what there is instead: an agent's environment may hold secrets.
+        reason = "required key is missing"
+    elif keys[-1] == "label":
+        reason = (
+            "must start with a letter or digit and hold only letters, digits, '.', '_' "
+            f"and '-', 64 at most, got {error['input']!r}"
+        )
+    else:
+        reason = f"{error['msg']}, got {reprlib.repr(error['input'])}"
+    return ConfigError(layer.source, layer.shown(".".join(keys)), reason)
 
 
 def _chosen_agents(checked: Sequence[Mapping[str, Any]]) -> tuple[AgentSpec, ...]:

@@ -111,7 +111,7 @@ def parse_yaml(text: str) -> Any:
         RecursionError: It is nested too deeply.
     """
     _refuse_depth(text)
-    return yaml.load(text, _UniqueKeyLoader)  # noqa: S506 -- a safe loader
+    return yaml.load(text, _UniqueKeyLoader)
 
 
 def _refuse_depth(text: str) -> None:
@@ -139,7 +139,7 @@ def write_atomically(path: Path, data: str | bytes, *, mode: int = 0o644) -> Non
         data = data.encode()
     fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with open(fd, "wb") as file:
+        with os.fdopen(fd, "wb") as file:
             file.write(data)
             file.flush()
             os.fchmod(fd, mode)
@@ -163,7 +163,7 @@ def sync_directory(directory: Path) -> None:
 _BaseLoader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class _UniqueKeyLoader(_BaseLoader):  # type: ignore[misc] -- C or Python, chosen above
+class _UniqueKeyLoader(_BaseLoader):  # type: ignore[misc]  # C or Python, see above
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         if not isinstance(node, yaml.MappingNode):
             raise yaml.constructor.ConstructorError(

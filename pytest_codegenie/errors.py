@@ -55,9 +55,7 @@ def printable(text: str) -> str:
     """Return ``text`` with escapes for what would break a line or a terminal."""
     if text.isprintable():
         return text
-    return "".join(
-        char if char.isprintable() else ascii(char)[1:-1] for char in text
-    )
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -131,7 +129,7 @@ class BenchCaseDigestMismatch(CodegenieError):
     def __str__(self) -> str:
         place = relative(self.directory) if self.directory else self.case_id
         lines = [
-            f"{place}: digest mismatch: the files are not those in {self.source}",
+            f"{place}: digest mismatch: the files are not those signed in {self.source}",
             f"  expected {self.expected}",
             f"  computed {self.computed}",
         ]

@@ -6,6 +6,7 @@ pytest's. Outside a run they go to whatever structlog is configured to use.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import MutableMapping
@@ -20,7 +21,7 @@ _run_log: Path | None = None
 
 def log_to(path: Path | None) -> None:
     """Send events to the end of ``path`` from now on; None: to structlog's own."""
-    global _run_log  # noqa: PLW0603 -- one process, one run's log
+    global _run_log
     _run_log = path
 
 
@@ -50,16 +51,21 @@ def _as_line(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> str
 
 
 class _LineAppender:
-    """Writes whole lines, so that lines of several processes never mix."""
+    """Writes whole lines, so that lines of several processes never mix.
+
+    A line that cannot be written is dropped: no outcome may depend on the log, and of
+    a full disk the run store tells.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def msg(self, line: str) -> None:
-        fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            os.write(fd, f"{line}\n".encode())
-        finally:
-            os.close(fd)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        with (
+            contextlib.suppress(OSError),
+            os.fdopen(os.open(self._path, flags, 0o644), "wb", buffering=0) as file,
+        ):
+            file.write(f"{line}\n".encode())
 
     debug = info = warning = error = msg

@@ -33,14 +33,12 @@ EvalStatus = Literal["passed", "failed", "error", "timeout", "skipped"]
 TestStatus = Literal["passed", "failed", "error", "skipped", "missing"]
 
 CaseId = Annotated[
-    str, StringConstraints(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,127}\z")
+    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")
 ]
-TaskClassName = Annotated[str, StringConstraints(pattern=r"\A[a-z0-9][a-z0-9-]*\z")]
-Label = Annotated[
-    str, StringConstraints(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,63}\z")
-]
-Digest = Annotated[str, StringConstraints(pattern=r"\Ablake3:[0-9a-f]{64}\z")]
-CanaryPin = Annotated[str, StringConstraints(pattern=r"\A[0-9a-f]{32}\z")]
+TaskClassName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+Digest = Annotated[str, StringConstraints(pattern=r"^blake3:[0-9a-f]{64}$")]
+CanaryPin = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -283,7 +281,7 @@ class CaseResult(Record):
     #: Why the case could not be judged, or what the agent did not do; "" if passed.
     message: str = ""
     #: Phase to seconds: prepare, agent, diff, judge, rubric.
-    timings: dict[str, float] = Field(default_factory=dict)
+    timings: dict[str, NonNegative] = Field(default_factory=dict)
     started_at: AwareDatetime
     ended_at: AwareDatetime
     harness_version: str

@@ -15,6 +15,7 @@ import sys
 import threading
 import types
 from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_codegenie.errors import TaskClassAlreadyRegistered
@@ -58,14 +59,25 @@ def _import_registration(directory: Path) -> TaskClass:
                 name, f"{place} as {name!r}", f"{place} as {other.name!r}"
             )
     task_class = received.get(name)
-    if not callable(getattr(task_class.rubric_class, "score", None)):
-        raise TaskClassIncomplete(
-            name,
-            directory / "rubric.py",
-            f"{task_class.rubric_class.__qualname__} is no rubric: it has no method "
-            "score(case, harness_output) -> BenchScore",
-        )
+    fault = _registration_fault(task_class)
+    if fault:
+        raise TaskClassIncomplete(name, directory / "registration.py", fault)
     return task_class
+
+
+def _registration_fault(task_class: TaskClass) -> str:
+    rubric = task_class.rubric_class
+    if not isinstance(rubric, type):
+        return f"what is decorated must be a rubric class, got {rubric!r}"
+    if not callable(getattr(rubric, "score", None)):
+        return (
+            f"{rubric.__qualname__} is no rubric: it has no method "
+            "score(case, harness_output) -> BenchScore"
+        )
+    tiers = task_class.min_cases_for_promotion
+    if not isinstance(tiers, Mapping):
+        return f"min_cases_for_promotion must map tiers to numbers, got {tiers!r}"
+    return ""
 
 
 def import_task_module(directory: Path, stem: str) -> types.ModuleType:
@@ -75,6 +87,7 @@ def import_task_module(directory: Path, stem: str) -> types.ModuleType:
 
     Raises:
         TaskClassIncomplete: The file is missing, or importing it raised or exited.
+        TaskClassAlreadyRegistered: It registers one name twice.
     """
     directory = directory.resolve()
     path = directory / f"{stem}.py"
@@ -83,7 +96,7 @@ def import_task_module(directory: Path, stem: str) -> types.ModuleType:
     with _lock, _siblings_importable(directory), _silenced():
         try:
             return importlib.import_module(f"{_package(directory)}.{stem}")
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, TaskClassAlreadyRegistered):
             raise
         except BaseException as exc:
             # Somebody else's module may raise anything, SystemExit too.
@@ -105,9 +118,16 @@ def _package(directory: Path) -> str:
 
 @contextlib.contextmanager
 def _siblings_importable(directory: Path) -> Iterator[None]:
-    """Let ``import rubric`` find the directory's own rubric.py, for the block only."""
-    stems = {path.stem for path in directory.glob("*.py")}
-    hidden = {stem: sys.modules.pop(stem) for stem in stems if stem in sys.modules}
+    """Let ``import rubric`` find the directory's own rubric.py, for the block only.
+
+    So too for a package of its own, with what is in it.
+    """
+    own = {
+        path.stem
+        for path in directory.iterdir()
+        if path.suffix == ".py" or path.is_dir()
+    }
+    hidden = _taken_from_modules(own)
     entry = str(directory)
     sys.path.insert(0, entry)
     importlib.invalidate_caches()
@@ -116,9 +136,13 @@ def _siblings_importable(directory: Path) -> Iterator[None]:
     finally:
         with contextlib.suppress(ValueError):
             sys.path.remove(entry)
-        for stem in stems:
-            sys.modules.pop(stem, None)
+        _taken_from_modules(own)
         sys.modules.update(hidden)
+
+
+def _taken_from_modules(names: set[str]) -> dict[str, types.ModuleType]:
+    taken = [name for name in sys.modules if name.partition(".")[0] in names]
+    return {name: sys.modules.pop(name) for name in taken}
 
 
 @contextlib.contextmanager
@@ -139,6 +163,14 @@ def _reason(exc: BaseException, directory: Path) -> str:
         if filename.parent == directory:
             line = f" ({filename.name}, line {traceback.tb_lineno})"
         traceback = traceback.tb_next
-    if isinstance(exc, SyntaxError) and exc.lineno:
-        line = f" ({Path(exc.filename or '').name}, line {exc.lineno})"
-    return f"importing it raised {type(exc).__name__}: {exc}{line}; mend the module"
+    try:
+        message = str(exc)
+    except Exception:
+        # Its own __str__ may raise anything.
+        message = "(a message that cannot be shown)"
+    if isinstance(exc, SyntaxError):
+        line = ""  # its message has it
+    remedy = "mend the module"
+    if isinstance(exc, ModuleNotFoundError):
+        remedy = f"install {exc.name!r} or mend the module"
+    return f"importing it raised {type(exc).__name__}: {message}{line}; {remedy}"

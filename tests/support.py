@@ -99,7 +99,10 @@ class Bench:
             "run_id": "run",
             "case": self.load(case_id),
             "agent": AgentSpec(
-                name=agent, label=agent, options=dict(options or {}), env=dict(env or {})
+                name=agent,
+                label=agent,
+                options=dict(options or {}),
+                env=dict(env or {}),
             ),
             "parts": BUILTIN_PARTS,
             "breakdown_keys": tuple(task_class.breakdown_keys or ()),
@@ -114,7 +117,9 @@ class Bench:
         """Run a case and return its result; the arguments are those of ``job``."""
         return run_case(self.job(case_id, **options))
 
-    def run_shell(self, script: str, case_id: str = "first", **options: Any) -> CaseResult:
+    def run_shell(
+        self, script: str, case_id: str = "first", **options: Any
+    ) -> CaseResult:
         """Run a case with an agent that is a shell script in the workspace."""
         command = {"command": ["/bin/sh", "-c", script]}
         return self.run(case_id, agent="command", options=command, **options)

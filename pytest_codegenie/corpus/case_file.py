@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 from pathlib import PurePosixPath
+from reprlib import Repr
 from typing import Any
 
 from pydantic import ValidationError
@@ -13,6 +14,7 @@ from pytest_codegenie.documents import DocumentError
 from pytest_codegenie.documents import read_toml
 from pytest_codegenie.errors import BenchCaseLoadError
 from pytest_codegenie.errors import did_you_mean
+from pytest_codegenie.hashing import digest_fault
 from pytest_codegenie.logs import emit
 from pytest_codegenie.models import BenchCase
 
@@ -23,6 +25,17 @@ STALE_AFTER_DAYS = 90
 KEYS = tuple(key for key in BenchCase.model_fields if key != "directory")
 _DATES = ("added_at", "last_validated_at")
 _NEEDS_COMMIT = ("outcome-ledger-derived", "regression-converted")
+#: What pydantic would say with a regular expression, or of Python's types.
+_RULES = {
+    "case_id": "must start with a letter or digit and hold only letters, digits, '.', "
+    "'_' and '-', 128 at most",
+    "task_class": "must hold only lower-case letters, digits and '-'",
+    "cassette_canary_pin": "must be 32 lower-case hex digits, random and never used "
+    "before",
+    "tags": "must be a list of strings",
+}
+_repr = Repr()
+_repr.maxstring = _repr.maxother = _repr.maxlong = 80
 
 
 def read_case_file(directory: Path, *, task_class: str, digest: str) -> BenchCase:
@@ -66,12 +79,24 @@ def read_case_table(directory: Path) -> dict[str, Any]:
     """Return ``directory/case.toml`` as it is.
 
     Raises:
-        BenchCaseLoadError: It cannot be read.
+        BenchCaseLoadError: It cannot be read, or lies elsewhere.
     """
+    path = directory / FILE_NAME
+    for link, field in ((directory, "directory"), (path, FILE_NAME)):
+        if link.is_symlink():
+            raise BenchCaseLoadError(
+                directory, field, "is a symbolic link; a case has files of its own"
+            )
     try:
-        return read_toml(directory / FILE_NAME)
+        return read_toml(path)
     except DocumentError as exc:
-        raise BenchCaseLoadError(directory, FILE_NAME, exc.reason) from exc
+        reason = exc.reason
+        if reason == "missing":
+            reason = (
+                "missing; a directory in cases/ is a case: restore the file, or move "
+                "the directory away"
+            )
+        raise BenchCaseLoadError(directory, FILE_NAME, reason) from exc
 
 
 def warn_when_stale(case: BenchCase, today: dt.date) -> None:
@@ -134,6 +159,10 @@ def _load_error(directory: Path, exc: ValidationError) -> BenchCaseLoadError:
     field = str(error["loc"][0])
     if error["type"] == "missing":
         reason = f"required key is missing from {FILE_NAME}"
+    elif field == "case_digest":
+        reason = digest_fault(error["input"])
+    elif field in _RULES:
+        reason = f"{_RULES[field]}, got {_shown(error['input'])}"
     elif field in _DATES:
         reason = (
             "must be a date such as 2026-11-21, or a date-time with a time zone, got "
@@ -145,5 +174,6 @@ def _load_error(directory: Path, exc: ValidationError) -> BenchCaseLoadError:
 
 
 def _shown(value: object) -> str:
-    text = str(value) if isinstance(value, dt.date | dt.time) else repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    if isinstance(value, dt.date | dt.time):
+        return str(value)
+    return _repr.repr(value)

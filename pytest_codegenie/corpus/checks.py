@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_codegenie.corpus.loader import CASES
-from pytest_codegenie.corpus.loader import CaseListing
 from pytest_codegenie.corpus.loader import REGISTRATION
+from pytest_codegenie.corpus.loader import CaseListing
 from pytest_codegenie.corpus.loader import list_cases
 from pytest_codegenie.corpus.loader import load_case
 from pytest_codegenie.corpus.loader import read_task_class
@@ -101,7 +101,7 @@ def _literal_name(directory: Path) -> Iterator[Complaint]:
     """The name must be readable without running the module."""
     path = directory / REGISTRATION
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError):
         return  # reading the task class says so
     calls = [
@@ -117,11 +117,11 @@ def _literal_name(directory: Path) -> Iterator[Complaint]:
             9,
         )
     for call in calls:
-        name = call.args[0] if call.args else None
+        name = _name_argument(call)
         if not (isinstance(name, ast.Constant) and name.value == directory.name):
             yield Complaint(
                 f"{relative(path)}:{call.lineno}",
-                "the registered name is no literal string equal to the directory's name",
+                "the registered name is no literal, or not the directory's name",
                 f'write @register_task_class("{directory.name}", ...)',
                 9,
             )
@@ -132,6 +132,12 @@ def _called_name(call: ast.Call) -> str:
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""
+
+
+def _name_argument(call: ast.Call) -> ast.expr | None:
+    if call.args:
+        return call.args[0]
+    return next((item.value for item in call.keywords if item.arg == "name"), None)
 
 
 def _case_parts(case: BenchCase) -> Iterator[Complaint]:
@@ -156,11 +162,11 @@ def _tiers(
     place = relative(directory / REGISTRATION)
     tiers = task_class.min_cases_for_promotion
     for tier, count in tiers.items():
-        if tier not in TIERS or not isinstance(count, int) or count < 1:
+        if tier not in TIERS or type(count) is not int or count < 1:
             yield Complaint(
                 place,
-                f"min_cases_for_promotion: {tier!r}: {count!r} is no tier with a number "
-                "of cases",
+                f"min_cases_for_promotion: {tier!r}: {count!r} is no tier with a "
+                "number of cases",
                 f"use some of {', '.join(TIERS)}, each with a whole number above 0",
                 9,
             )

@@ -1,7 +1,7 @@
 """The last good listing of a case on this machine: which files a mismatch is in.
 
-A digest says only that something differs. When cases are signed or verified, the
-digest of each single file is kept in the user's cache, under the case's digest; a
+A digest says only that something differs. When cases are signed, the digest of each
+single file is kept in the user's cache, under the case's digest; a
 later mismatch is compared with it. It is a convenience: no verdict depends on it.
 """
 
@@ -19,10 +19,11 @@ from pytest_codegenie.hashing import hash_files
 
 def remember_listing(directory: Path, digest: str) -> None:
     """Keep the listing of a case whose digest is known to be good."""
-    path = _path(digest)
-    if path.exists():
-        return
-    with contextlib.suppress(OSError, UnhashableEntryError):
+    # RuntimeError: the user has no home directory.
+    with contextlib.suppress(OSError, RuntimeError, UnhashableEntryError):
+        path = _path(digest)
+        if path.exists():
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps(hash_files(directory)))
 
@@ -33,9 +34,9 @@ def differing_paths(directory: Path, digest: str) -> tuple[str, ...]:
     Empty where no listing of that digest is known here.
     """
     try:
-        before = json.loads(_path(digest).read_bytes())
+        before = dict(json.loads(_path(digest).read_bytes()))
         now = hash_files(directory)
-    except (OSError, ValueError, UnhashableEntryError):
+    except (OSError, RuntimeError, TypeError, ValueError, UnhashableEntryError):
         return ()
     differs = []
     for path in sorted(before.keys() | now.keys()):

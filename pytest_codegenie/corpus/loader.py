@@ -8,14 +8,15 @@ import os
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from dataclasses import replace
+from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 
 from pytest_codegenie.corpus.case_file import FILE_NAME
 from pytest_codegenie.corpus.case_file import read_case_file
-from pytest_codegenie.corpus.case_file import read_case_table
 from pytest_codegenie.corpus.case_file import warn_when_stale
 from pytest_codegenie.corpus.listing import differing_paths
 from pytest_codegenie.corpus.sheet import FILE_NAME as SHEET_NAME
@@ -27,6 +28,8 @@ from pytest_codegenie.errors import BenchCaseIDCollision
 from pytest_codegenie.errors import BenchCaseLoadError
 from pytest_codegenie.errors import TaskClassIncomplete
 from pytest_codegenie.errors import TaskClassNotFound
+from pytest_codegenie.errors import relative
+from pytest_codegenie.hashing import PREFIX
 from pytest_codegenie.hashing import TreeDigest
 from pytest_codegenie.hashing import UnhashableEntryError
 from pytest_codegenie.hashing import hash_bytes
@@ -45,6 +48,8 @@ SEVERITIES = ("block", "warn", "info")
 #: A score is made of what was observed, never of what a model says of itself.
 FORBIDDEN_IN_KEYS = ("confidence", "llm", "self_reported", "model_says")
 _STRAY = ("__pycache__", ".DS_Store", ".pytest_cache", ".mypy_cache", ".ruff_cache")
+#: Stands for the digest of a case that has none yet.
+_UNSIGNED = PREFIX + "0" * 64
 
 
 def is_task_class(directory: Path) -> bool:
@@ -81,13 +86,16 @@ def load_task_class(
     registry = default_registry if registry is None else registry
     bench_root = Path(bench_root)
     directory = bench_root / name
-    if not directory.is_dir():
+    # Not "..", "" or "a/b", which are directories too.
+    if directory.name != name or not directory.is_dir():
         available = [path.name for path in find_task_classes(bench_root)]
-        raise TaskClassNotFound(name, available, place=str(bench_root))
+        raise TaskClassNotFound(name, available, place=relative(bench_root))
     if name in registry:
         known = registry.get(name)
         if known.bench_path.resolve() == directory.resolve():
-            return known
+            # Who imported the registration without us has it without its files.
+            whole = None not in (known.breakdown_keys, known.failure_mode_taxonomy)
+            return known if whole else read_task_class(directory)
     task_class = read_task_class(directory)
     registry.register(task_class)
     return task_class
@@ -101,21 +109,15 @@ def read_task_class(directory: Path) -> TaskClass:
         TaskClassIncomplete: A file of it is missing or unusable.
         TaskClassAlreadyRegistered: It registers more than one name.
     """
-    name = directory.name
+    directory = directory.absolute()
     if not (directory / CASES).is_dir():
-        raise TaskClassIncomplete(name, directory / CASES)
+        raise TaskClassIncomplete(directory.name, directory / CASES)
     registered = import_registration(directory)
-    keys = registered.breakdown_keys
-    taxonomy = registered.failure_mode_taxonomy
     return replace(
         registered,
         bench_path=directory,
-        breakdown_keys=_checked_keys(
-            directory, _read_keys(directory) if keys is None else keys
-        ),
-        failure_mode_taxonomy=_checked_taxonomy(
-            directory, _read_taxonomy(directory) if taxonomy is None else taxonomy
-        ),
+        breakdown_keys=_breakdown_keys(directory, registered.breakdown_keys),
+        failure_mode_taxonomy=_taxonomy(directory, registered.failure_mode_taxonomy),
     )
 
 
@@ -166,7 +168,7 @@ def list_cases(task_class_dir: Path) -> CaseListing:
             cases_dir / case_id,
             SHEET_NAME,
             f"the entry {case_id!r} has no directory; restore the case, or drop the "
-            f"entry: codegenie sign {task_class_dir.name}",
+            f"entry: codegenie sign {relative(task_class_dir)}",
         )
         for case_id in digests
         if case_id not in names
@@ -176,13 +178,18 @@ def list_cases(task_class_dir: Path) -> CaseListing:
 
 
 def case_directories(cases_dir: Path) -> tuple[Path, ...]:
-    """Return the directories in ``cases/`` that are no caches, sorted by name."""
+    """Return the directories in ``cases/``, sorted by name.
+
+    Caches are left out, and hidden directories that hold no case (no id starts with a
+    dot): those of tools, and of a case that is being made.
+    """
     with os.scandir(cases_dir) as scan:
         names = sorted(
             item.name
             for item in scan
-            if item.is_dir(follow_symlinks=False)
+            if item.is_dir()
             and item.name not in _STRAY
+            and (item.name[0] != "." or Path(item.path, FILE_NAME).exists())
         )
     return tuple(cases_dir / name for name in names)
 
@@ -211,18 +218,20 @@ def load_case(
         BenchCaseLoadError: It cannot be read, or is not in ``digests``.
         BenchCaseDigestMismatch: It is not what was signed.
     """
+    directory = directory.absolute()
+    task_class_dir = directory.parent.parent
     expected = digests.get(directory.name)
+    # An unsigned case may be wrong in other ways, which signing would only repeat.
+    case = read_case_file(
+        directory, task_class=task_class_dir.name, digest=expected or _UNSIGNED
+    )
     if expected is None:
-        # Say first what is wrong with a directory that is no case at all.
-        read_case_table(directory)
         raise BenchCaseLoadError(
             directory,
             SHEET_NAME,
-            "the case is not signed: "
-            f"codegenie sign {directory.parent.parent.name}",
+            "the case is not signed; sign it: codegenie sign "
+            f"{relative(task_class_dir)}",
         )
-    task_class = directory.parent.parent.name
-    case = read_case_file(directory, task_class=task_class, digest=expected)
     computed = computed or hash_case(directory)
     if computed.digest != expected:
         raise _mismatch(directory, expected, computed, "cases/digests.yaml")
@@ -279,47 +288,65 @@ def _mismatch(
     )
 
 
-def _read_keys(directory: Path) -> Iterable[str]:
+def _breakdown_keys(directory: Path, given: object) -> AbstractSet[str]:
+    """Check the keys of the registration; None: those of ``breakdown_keys.py``."""
+    path = directory / (REGISTRATION if given is not None else "breakdown_keys.py")
+    keys = _keys_in_module(directory) if given is None else given
+    if isinstance(keys, str) or not isinstance(keys, Iterable):
+        raise TaskClassIncomplete(
+            directory.name, path, f"breakdown keys must be a list of str, got {keys!r}"
+        )
+    checked = set()
+    for key in keys:
+        fault = _key_fault(key)
+        if fault:
+            raise TaskClassIncomplete(directory.name, path, fault)
+        checked.add(str(key.value if isinstance(key, Enum) else key))
+    return frozenset(checked)
+
+
+def _keys_in_module(directory: Path) -> object:
     module = import_task_module(directory, "breakdown_keys")
     keys = getattr(module, "BreakdownKey", None)
-    if keys is None:
+    if not (isinstance(keys, type) and issubclass(keys, Enum)):
         raise TaskClassIncomplete(
             directory.name,
             directory / "breakdown_keys.py",
             "defines no class BreakdownKey(StrEnum)",
         )
-    return [str(key) for key in keys]
+    return keys
 
 
-def _checked_keys(directory: Path, keys: Iterable[str]) -> frozenset[str]:
-    checked = frozenset(str(key) for key in keys)
-    for key in sorted(checked):
-        for word in FORBIDDEN_IN_KEYS:
-            if word in key.lower():
-                raise TaskClassIncomplete(
-                    directory.name,
-                    directory / "breakdown_keys.py",
-                    f"breakdown key {key!r} contains {word!r}: a score is made of what "
-                    "was observed, never of what a model says of itself; rename it or "
-                    "measure something else",
-                )
-    return checked
+def _key_fault(key: object) -> str:
+    if not isinstance(key, str) or not key:
+        return f"a breakdown key must be a non-empty str, got {key!r}"
+    text = key.value if isinstance(key, Enum) else key
+    for word in FORBIDDEN_IN_KEYS:
+        if word in text.lower():
+            return (
+                f"breakdown key {text!r} contains {word!r}: a score is made of what "
+                "was observed, never of what a model says of itself; rename it or "
+                "measure something else"
+            )
+    return ""
 
 
-def _read_taxonomy(directory: Path) -> object:
-    path = directory / "failure_modes.yaml"
-    try:
-        return read_yaml(path) or {}
-    except DocumentError as exc:
-        raise TaskClassIncomplete(directory.name, path, exc.reason) from exc
-
-
-def _checked_taxonomy(
-    directory: Path, taxonomy: object
-) -> Mapping[str, Mapping[str, str]]:
-    path = directory / "failure_modes.yaml"
+def _taxonomy(directory: Path, given: object) -> Mapping[str, Mapping[str, str]]:
+    """Check the taxonomy of the registration; None: that of ``failure_modes.yaml``."""
+    path = directory / (REGISTRATION if given is not None else "failure_modes.yaml")
+    taxonomy = given
+    if given is None:
+        try:
+            taxonomy = read_yaml(path)
+        except DocumentError as exc:
+            raise TaskClassIncomplete(directory.name, path, exc.reason) from exc
+        taxonomy = {} if taxonomy is None else taxonomy
     if not isinstance(taxonomy, Mapping):
-        raise TaskClassIncomplete(directory.name, path, "must map codes to tables")
+        raise TaskClassIncomplete(
+            directory.name,
+            path,
+            "must map failure codes to {severity: ..., description: ...}",
+        )
     for code, mode in taxonomy.items():
         fault = _taxonomy_fault(code, mode)
         if fault:
@@ -333,7 +360,9 @@ def _taxonomy_fault(code: object, mode: object) -> str:
     if not isinstance(mode, Mapping) or set(mode) != {"severity", "description"}:
         return "must have exactly 'severity' and 'description'"
     if mode["severity"] not in SEVERITIES:
-        return f"severity must be one of {', '.join(SEVERITIES)}, got {mode['severity']!r}"
+        return (
+            f"severity must be one of {', '.join(SEVERITIES)}, got {mode['severity']!r}"
+        )
     if not isinstance(mode["description"], str) or not mode["description"].strip():
         return "description must be a non-empty string"
     return ""

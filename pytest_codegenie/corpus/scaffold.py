@@ -9,17 +9,23 @@ import shutil
 import tempfile
 from pathlib import Path
 from string import Template
+from typing import Any
+from typing import get_args
 
 import tomli_w
 
 from pytest_codegenie.corpus.loader import CASES
+from pytest_codegenie.corpus.loader import case_directories
+from pytest_codegenie.corpus.loader import hash_case
 from pytest_codegenie.corpus.loader import is_task_class
-from pytest_codegenie.corpus.signing import plan_signing
+from pytest_codegenie.corpus.signing import SigningPlan
 from pytest_codegenie.corpus.signing import sign
-from pytest_codegenie.errors import BenchCaseLoadError
 from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.errors import TaskClassNotFound
 from pytest_codegenie.errors import relative
+from pytest_codegenie.models import CurationClass
+from pytest_codegenie.models import Difficulty
+from pytest_codegenie.models import Disposition
 from pytest_codegenie.registry import NAME_PATTERN
 
 
@@ -48,9 +54,11 @@ def new_task_class(name: str, bench_root: Path) -> Path:
         )
     directory = bench_root / name
     words = name.split("-")
+    class_name = "".join(word.capitalize() for word in words) + "Rubric"
     values = {
         "name": name,
-        "class_name": "".join(word.capitalize() for word in words) + "Rubric",
+        # A task class may start with a digit, a class may not.
+        "class_name": class_name if class_name.isidentifier() else f"Task{class_name}",
         "title": " ".join(words).capitalize(),
     }
     bench_root.mkdir(parents=True, exist_ok=True)
@@ -73,10 +81,11 @@ def new_case(
 
     Raises:
         TaskClassNotFound: ``task_class_dir`` is no task class.
-        ScaffoldError: The id is none, or the directory exists.
+        ScaffoldError: The id is none or taken, or an option is not in the contract.
         BenchCaseLoadError: ``digests.yaml`` is there and cannot be used.
         OSError: It cannot be written; nothing is left behind.
     """
+    task_class_dir = task_class_dir.absolute()
     if not is_task_class(task_class_dir):
         raise TaskClassNotFound(task_class_dir.name, place=relative(task_class_dir))
     if not _CASE_ID.fullmatch(case_id):
@@ -84,8 +93,15 @@ def new_case(
             f"{case_id!r} is not a case id; start with a letter or digit and use "
             "letters, digits, '.', '_' and '-', 128 at most"
         )
-    directory = task_class_dir / CASES / case_id
-    _place(TEMPLATES / f"{disposition}_case", directory, {"case_id": case_id})
+    _check_option("disposition", disposition, Disposition)
+    _check_option("difficulty", difficulty, Difficulty)
+    _check_option("curation_class", curation_class, CurationClass)
+    cases_dir = task_class_dir / CASES
+    for other in case_directories(cases_dir):
+        if other.name.casefold() == case_id.casefold():
+            raise ScaffoldError(
+                f"{relative(other)} exists; choose an id that differs by more than case"
+            )
     today = dt.datetime.now(dt.UTC).date()
     table = {
         "case_id": case_id,
@@ -98,20 +114,44 @@ def new_case(
         "last_validated_at": today,
         "cassette_canary_pin": secrets.token_hex(16),
     }
-    (directory / "case.toml").write_text(tomli_w.dumps(table), encoding="utf-8")
-    plan = plan_signing(task_class_dir)
-    # Only the new case is vouched for; what else changed stays unsigned.
-    signed = {**plan.before, case_id: plan.after[case_id]}
+    template = "negative_case" if disposition == "negative" else "positive_case"
+    directory = cases_dir / case_id
+    _place(
+        TEMPLATES / template,
+        directory,
+        {"case_id": case_id},
+        {"case.toml": tomli_w.dumps(table)},
+    )
     try:
-        sign(type(plan)(plan.cases_dir, plan.before, signed))
-    except BenchCaseLoadError:
+        # Only the new case is vouched for; what else changed stays unsigned.
+        signed = {case_id: hash_case(directory).digest}
+        sign(SigningPlan(cases_dir, before={}, after=signed))
+    except BaseException:
         shutil.rmtree(directory)
         raise
     return directory
 
 
-def _place(template: Path, target: Path, values: dict[str, str]) -> None:
-    """Fill a template tree in beside ``target`` and move it there in one step."""
+def _check_option(key: str, value: str, choices: Any) -> None:
+    known = get_args(choices)
+    if value not in known:
+        raise ScaffoldError(f"{key} must be one of {', '.join(known)}, got {value!r}")
+
+
+def _place(
+    template: Path,
+    target: Path,
+    values: dict[str, str],
+    texts: dict[str, str] | None = None,
+) -> None:
+    """Fill a template tree in beside ``target`` and move it there in one step.
+
+    Args:
+        template: The tree.
+        target: Where it goes.
+        values: What is filled in.
+        texts: More files at its top: name to text.
+    """
     if target.exists():
         raise ScaffoldError(f"{relative(target)} exists; choose another name")
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as scratch:
@@ -127,4 +167,6 @@ def _place(template: Path, target: Path, values: dict[str, str]) -> None:
             copy.with_suffix("").write_text(
                 text.safe_substitute(values), encoding="utf-8"
             )
+        for name, content in (texts or {}).items():
+            (tree / name).write_text(content, encoding="utf-8")
         tree.rename(target)

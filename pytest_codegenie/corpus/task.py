@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import reprlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
-from typing import Any
 from typing import Literal
 from typing import TypeVar
 
@@ -119,14 +119,18 @@ def _reason(exc: ValidationError, model: type[Record]) -> str:
     error = exc.errors()[0]
     key = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
-        known: dict[str, Any] = dict(model.model_fields)
-        for part in error["loc"][:-1]:
-            known = getattr(known.get(str(part)), "annotation", None) or model
-            known = getattr(known, "model_fields", {})
+        known = _fields(model, error["loc"][:-1])
         return f"{key}: unknown key{did_you_mean(str(error['loc'][-1]), known)}"
     if error["type"] == "missing":
         return f"{key}: required key is missing"
-    return f"{key}: {error['msg']}, got {error['input']!r}"
+    return f"{key}: {error['msg']}, got {reprlib.repr(error['input'])}"
+
+
+def _fields(model: type[Record], table: tuple[int | str, ...]) -> tuple[str, ...]:
+    """Return the keys that a table of a file may have."""
+    for part in table:
+        model = model.model_fields[str(part)].annotation  # type: ignore[assignment]
+    return tuple(model.model_fields)
 
 
 def _text(case: BenchCase, name: str, *, optional: bool = False) -> str:

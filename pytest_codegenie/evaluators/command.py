@@ -39,7 +39,7 @@ class CommandEvaluator:
         kept = dict.fromkeys(judgement.pass_to_pass, each)
         if not fixed and not kept:
             fixed = {"command": each}
-        status: EvalStatus = each
+        status: EvalStatus = "passed" if passed else "failed"
         output = (completed.stdout + completed.stderr).decode(errors="replace")
         return Verdict(
             EvalResult(

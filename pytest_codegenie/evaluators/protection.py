@@ -100,7 +100,7 @@ def pytest_settings(case_copies: Iterable[Path]) -> Path | None:
 
 def _files(tree: Path) -> set[str]:
     """Return the POSIX paths of all files and links in a tree, ``.git`` left out."""
-    found = set()
+    found: set[str] = set()
     top_length = len(os.fspath(tree)) + 1
     for top, directories, files in os.walk(tree):
         prefix = top[top_length:]
@@ -109,7 +109,7 @@ def _files(tree: Path) -> set[str]:
             directories.remove(".git")
         found.update(prefix + name for name in files)
         for name in directories:
-            if os.path.islink(os.path.join(top, name)):  # noqa: PTH114, PTH118 -- hot
+            if os.path.islink(os.path.join(top, name)):
                 found.add(prefix + name)
     return found
 
@@ -131,9 +131,11 @@ def _module_file(dotted: str) -> str:
 def _import_roots(base: Path) -> frozenset[str]:
     """Return the directories whose modules are importable by their bare names."""
     settings = pytest_settings([base])
-    extra = _settings(settings).get("pythonpath", ()) if settings else ()
+    extra = _settings(settings).get("pythonpath") if settings else None
     if isinstance(extra, str):
         extra = extra.split()
+    elif not isinstance(extra, list):
+        extra = []
     return frozenset({"", "src", *(str(path).strip("./") for path in extra)})
 
 

@@ -28,6 +28,11 @@ from pytest_codegenie.models import Record
 from pytest_codegenie.models import RunRecord
 
 
+_MAKE_ROOM = (
+    "what was recorded before is whole: make room, or choose another place with "
+    "--codegenie-out"
+)
+
 RESULTS = "results.jsonl"
 RUN = "run.json"
 _TAIL_BYTES = 1 << 16
@@ -46,6 +51,7 @@ def create_run(out: Path, run_id: str) -> Path:
         ignore = out / ".gitignore"
         if not ignore.exists():
             write_atomically(ignore, "*\n")
+        sync_directory(directory.parent)
     except FileExistsError:
         raise ConfigError(
             "--codegenie-run-id",
@@ -54,7 +60,7 @@ def create_run(out: Path, run_id: str) -> Path:
         ) from None
     except OSError as exc:
         raise RunStoreError(
-            directory, f"cannot be made: {exc.strerror or exc}"
+            directory, f"cannot be made: {exc.strerror}; {_MAKE_ROOM}"
         ) from exc
     return directory
 
@@ -69,7 +75,9 @@ def write_record(path: Path, record: Record) -> None:
     try:
         write_atomically(path, f"{text}\n")
     except OSError as exc:
-        raise RunStoreError(path, f"cannot be written: {exc.strerror}") from exc
+        raise RunStoreError(
+            path, f"cannot be written: {exc.strerror}; {_MAKE_ROOM}"
+        ) from exc
 
 
 def append_result(run_directory: Path, result: CaseResult) -> None:
@@ -92,7 +100,7 @@ def append_result(run_directory: Path, result: CaseResult) -> None:
             sync_directory(run_directory)
     except OSError as exc:
         raise RunStoreError(
-            path, f"a result cannot be recorded: {exc.strerror}"
+            path, f"a result cannot be recorded: {exc.strerror}; {_MAKE_ROOM}"
         ) from exc
 
 
@@ -162,6 +170,8 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                     yield number, line
     except FileNotFoundError:
         return
+    except OSError as exc:
+        raise RunStoreError(path, f"cannot be read: {exc.strerror}") from exc
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,15 +51,13 @@ class Group:
     #: Results whose agent reported no cost.
     unpriced: int = 0
     seconds: float = 0.0
-    started_at: str = ""
-    ended_at: str = ""
+    started_at: dt.datetime | None = None
+    ended_at: dt.datetime | None = None
 
     @property
     def case_means(self) -> list[float]:
         """One score a case, its trials averaged, in the order of the case ids."""
-        return [
-            sum(trials) / len(trials) for _, trials in sorted(self.scores.items())
-        ]
+        return [sum(trials) / len(trials) for _, trials in sorted(self.scores.items())]
 
     @property
     def mean_score(self) -> float | None:
@@ -102,8 +100,10 @@ def _add(group: Group, result: Mapping[str, Any]) -> None:
     group.workspace = result["workspace"]
     group.rubric_digest = result["rubric_digest"]
     group.digests[case_id] = result["case_digest"]
-    group.started_at = min(group.started_at or "~", result["started_at"])
-    group.ended_at = max(group.ended_at, result["ended_at"])
+    started = dt.datetime.fromisoformat(result["started_at"])
+    ended = dt.datetime.fromisoformat(result["ended_at"])
+    group.started_at = min(group.started_at or started, started)
+    group.ended_at = max(group.ended_at or ended, ended)
     group.seconds += sum(result["timings"].values())
     agent = (result["output"] or {}).get("agent", {})
     if agent.get("cost_usd") is None:
@@ -147,6 +147,9 @@ def make_report(
         agent_settings: The agent's name, label and options: the system under test.
         complete: Every selected case was judged.
     """
+    # A group is made of at least one result.
+    assert group.started_at is not None
+    assert group.ended_at is not None
     corpus = json.dumps(sorted(group.digests.items()))
     settings = json.dumps(agent_settings, sort_keys=True, default=str)
     return BenchRunReport(
@@ -157,8 +160,8 @@ def make_report(
         sut_digest=hash_bytes(settings.encode()),
         rubric_digest=group.rubric_digest,
         cassette_corpus_digest=hash_bytes(corpus.encode()),
-        started_at=dt.datetime.fromisoformat(group.started_at),
-        ended_at=dt.datetime.fromisoformat(group.ended_at),
+        started_at=group.started_at,
+        ended_at=group.ended_at,
         per_case=group.per_case,
         mean_score=group.mean_score,
         score_stddev=group.score_stddev,
@@ -166,7 +169,9 @@ def make_report(
         passed_count=group.passed,
         total_cost_usd=group.cost_usd,
         block_severity_failure_modes=tuple(
-            sorted({code for code, severity in group.failure_modes if severity == "block"})
+            sorted(
+                {code for code, severity in group.failure_modes if severity == "block"}
+            )
         ),
         complete=complete and group.errors == 0,
         isolation_class=group.workspace,

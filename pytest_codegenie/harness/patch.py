@@ -66,7 +66,7 @@ _CODE_OF_PHASE = {
 _TOUCHED = re.compile(r"^(?:---|\+\+\+) [ab]/(.+?)\t?$|^rename (?:from|to) (.+)$", re.M)
 
 
-class NotDone(Exception):  # noqa: N818 -- an outcome: the agent did not do it
+class NotDone(Exception):
     """The case ends as FAILED before a rubric sees it."""
 
     def __init__(self, code: str, reason: str) -> None:
@@ -149,7 +149,7 @@ class _PatchRun:
             if isinstance(exc, RubricError):
                 self._write_artifact("rubric.log", exc.printed)
             return "error", self._zero(exc.code, exc.reason), exc.reason
-        except Exception as exc:  # noqa: BLE001 -- parts are anybody's code
+        except Exception as exc:  # parts are anybody's code
             reason = f"{type(exc).__name__}: {exc}"
             self._write_artifact("harness.log", traceback.format_exc())
             code = _CODE_OF_PHASE[self.phase]
@@ -251,8 +251,9 @@ class _PatchRun:
             )
         except NotStarted as exc:
             remedy = (
-                "make it executable" if exc.code == "EACCES" else "install it or "
-                "correct the command"
+                "make it executable"
+                if exc.code == "EACCES"
+                else "install it or correct the command"
             )
             raise AgentUnavailable(f"{exc}; {remedy}") from exc
         output = agent.parse_output(

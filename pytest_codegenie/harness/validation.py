@@ -17,9 +17,7 @@ from pytest_codegenie.models import CaseResult
 REPETITIONS = 3
 
 
-def validate_case(
-    case: BenchCase, make: Callable[[str], CaseJob]
-) -> list[Complaint]:
+def validate_case(case: BenchCase, make: Callable[[str], CaseJob]) -> list[Complaint]:
     """Run oracle and nop on a case, three times each, and say what is wrong with it.
 
     A positive case has to be solved by its gold patch and failed by doing nothing: all

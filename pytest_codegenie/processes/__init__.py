@@ -22,7 +22,7 @@ from pytest_codegenie.processes.companion import CompanionPool as CompanionPool
 _SCRIPT = Path(__file__).with_name("supervisor.py")
 
 
-class NotStarted(Exception):  # noqa: N818 -- it is an outcome, like TimeoutExpired
+class NotStarted(Exception):
     """The program could not be started; ``reason`` says why, by the system's word."""
 
     def __init__(self, program: str, reason: str, code: str) -> None:
@@ -103,12 +103,13 @@ def run(
         "limits": dict(limits.rlimits),
     }
     with _pool.borrowed() as supervisor:
-        answer, blocks = supervisor.ask(request)
+        answer, (stdout, stderr) = supervisor.ask(request)
     if "not_started" in answer:
         raise NotStarted(answer["place"], answer["not_started"], answer["errno"])
     return Completed(
         answer["exit_code"],
-        *blocks,
+        stdout,
+        stderr,
         answer["timed_out"],
         answer["duration"],
         answer["survivors"],

@@ -22,7 +22,7 @@ from typing import Any
 from typing import BinaryIO
 
 
-class CompanionDied(Exception):  # noqa: N818 -- it is an event, like a time-out
+class CompanionDied(Exception):
     """The companion ended, or was silent for too long, while it owed an answer."""
 
 
@@ -65,7 +65,7 @@ class Companion:
             if not line:
                 raise CompanionDied("a helper process died; was it killed?")
             answer: dict[str, Any] = json.loads(line)
-            blocks = [self._reader.read(size) for size in answer.pop("sizes", ())]
+            blocks = [self._reader.read(size) for size in answer.pop("sizes", (0, 0))]
         except OSError as exc:
             raise CompanionDied(f"a helper process does not answer: {exc}") from exc
         return answer, blocks

@@ -24,17 +24,21 @@ import sys
 import time
 
 
-sys.path.insert(0, os.path.dirname(__file__))  # noqa: PTH120 -- a bare interpreter
+sys.path.insert(0, os.path.dirname(__file__))
 
-from descendants import Output  # noqa: E402 -- found through the line above
-from descendants import become_subreaper  # noqa: E402
-from descendants import kill_descendants  # noqa: E402
+from descendants import Output
+from descendants import become_subreaper
+from descendants import kill_descendants
 
+
+TYPE_CHECKING = False  # not typing's own: this interpreter should be up quickly
+if TYPE_CHECKING:
+    from typing import Any
 
 _READ_BYTES = 1 << 16
 
 
-def _start(request: dict) -> tuple[int, dict[int, Output], int]:
+def _start(request: dict[str, Any]) -> tuple[int, dict[int, Output], int]:
     """Fork and exec; return (pid, read end to its Output, write end of stdin or -1)."""
     streams: dict[int, Output] = {}
     log = None
@@ -101,7 +105,9 @@ def _killpg(pid: int, number: int) -> None:
         pass
 
 
-def run(request: dict, control: socket.socket) -> tuple[dict, bytes, bytes]:
+def run(
+    request: dict[str, Any], control: socket.socket
+) -> tuple[dict[str, Any], bytes, bytes]:
     """Run one program to its end, or to the end of its time."""
     started = time.monotonic()
     try:

@@ -29,14 +29,14 @@ from typing import Any
 
 sys.path.append(sys.argv[1])
 
-from pytest_codegenie.errors import CodegenieError  # noqa: E402 -- after the line above
-from pytest_codegenie.models import BenchCase  # noqa: E402
-from pytest_codegenie.models import BenchScore  # noqa: E402
-from pytest_codegenie.models import HarnessOutput  # noqa: E402
-from pytest_codegenie.processes.descendants import Output  # noqa: E402
-from pytest_codegenie.processes.descendants import become_subreaper  # noqa: E402
-from pytest_codegenie.processes.descendants import kill_descendants  # noqa: E402
-from pytest_codegenie.task_modules import import_registration  # noqa: E402
+from pytest_codegenie.errors import CodegenieError
+from pytest_codegenie.models import BenchCase
+from pytest_codegenie.models import BenchScore
+from pytest_codegenie.models import HarnessOutput
+from pytest_codegenie.processes.descendants import Output
+from pytest_codegenie.processes.descendants import become_subreaper
+from pytest_codegenie.processes.descendants import kill_descendants
+from pytest_codegenie.task_modules import import_registration
 
 
 #: What a rubric may answer, and what it may print.
@@ -153,8 +153,8 @@ def _score(
     os.dup2(printed_write, 2)
     answer_fd = os.dup2(answer_write, 3)
     os.closerange(4, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
-    sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115, PTH123 -- for the fork's whole life
-    sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115, PTH123
+    sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)
+    sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False)
     os.environ.clear()
     for number, limit in (
         *_LIMITS.items(),

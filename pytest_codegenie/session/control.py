@@ -7,6 +7,7 @@ the run's directory and reports; each worker collects, runs cases and records re
 from __future__ import annotations
 
 import secrets
+from collections.abc import Generator
 from collections.abc import Iterable
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,6 +59,8 @@ from pytest_codegenie.session.settings import read_settings
 
 
 _WORKER_KEY = "codegenie"
+#: An attribute of reports: xdist carries what a report has beyond pytest's own.
+_EXIT_CODE = "codegenie_exit_code"
 
 
 def start(config: pytest.Config) -> None:
@@ -153,7 +156,7 @@ class Collection:
                 longrepr=str(problem.error),
                 result=[],
             )
-            report.codegenie_exit_code = problem.error.exit_code
+            setattr(report, _EXIT_CODE, problem.error.exit_code)
             self.config.hook.pytest_collectreport(report=report)
 
     def _make_items(
@@ -203,7 +206,9 @@ class Collection:
     # -- running -----------------------------------------------------------------
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+    def pytest_runtest_protocol(
+        self, item: pytest.Item
+    ) -> Generator[None, object, object]:
         """Let pytest-timeout guard the item from outside; it looks after this."""
         if isinstance(item, CaseItem) and self.config.pluginmanager.hasplugin(
             "timeout"
@@ -231,13 +236,13 @@ class Collection:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, call: pytest.CallInfo[None]
-    ) -> Iterator[pytest.TestReport]:
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Let a corpus that changed during the run decide the exit code."""
         report = yield
         if call.excinfo is not None and isinstance(
             call.excinfo.value, BenchCaseDigestMismatch | BenchCaseLoadError
         ):
-            report.codegenie_exit_code = call.excinfo.value.exit_code
+            setattr(report, _EXIT_CODE, call.excinfo.value.exit_code)
         return report
 
     def _job_maker(self, case: BenchCase | None, agent: AgentSpec, trial: int) -> Any:
@@ -420,7 +425,7 @@ class Controller(Collection):
         self._take_exit_code(report)
 
     def _take_exit_code(self, report: pytest.CollectReport | pytest.TestReport) -> None:
-        code = getattr(report, "codegenie_exit_code", None)
+        code = getattr(report, _EXIT_CODE, None)
         if code is not None:
             self._exit_code = max(self._exit_code or 0, code)
 

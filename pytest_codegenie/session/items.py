@@ -31,11 +31,11 @@ from pytest_codegenie.session.nodes import label_item
 _MESSAGE_LINES = 40
 
 
-class CaseFailed(Exception):  # noqa: N818 -- an outcome
+class CaseFailed(Exception):
     """The agent did not do it."""
 
 
-class CaseNotJudged(Exception):  # noqa: N818 -- an outcome
+class CaseNotJudged(Exception):
     """Whether the agent did it could not be told."""
 
 
@@ -85,7 +85,7 @@ class CaseItem(pytest.Item):
 
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
-    ) -> Any:  # noqa: E501 -- pytest's signature
+    ) -> Any:
         """Show the result; what is not ours is shown as pytest does."""
         error = excinfo.value
         if isinstance(error, CaseFailed | CaseNotJudged) and self._result is not None:
@@ -122,7 +122,7 @@ class ValidationItem(pytest.Item):
 
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
-    ) -> Any:  # noqa: E501 -- pytest's signature
+    ) -> Any:
         """Show the complaints."""
         error = excinfo.value
         if isinstance(error, CaseFailed):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from pathlib import Path
 
+import pluggy
 import pytest
 
 from pytest_codegenie.config import RunConfig
@@ -45,7 +46,7 @@ class BuiltinParts:
         return BUILTIN_PARTS.harnesses
 
 
-def gather_parts(hook: pytest.HookRelay) -> PartTable:
+def gather_parts(hook: pluggy.HookRelay) -> PartTable:
     """Ask all plugins for their parts.
 
     Raises:

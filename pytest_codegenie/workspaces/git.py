@@ -86,7 +86,9 @@ def fetch_tree(source: str, commit: str, directory: Path) -> Path:
     (git_dir / "info").mkdir(exist_ok=True)
     (git_dir / "info" / "attributes").write_text(_ATTRIBUTES, encoding="ascii")
     place = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(tree)}
-    _git(["fetch", "--quiet", "--no-tags", source, "+refs/*:refs/fetched/*"], tree, place)
+    _git(
+        ["fetch", "--quiet", "--no-tags", source, "+refs/*:refs/fetched/*"], tree, place
+    )
     _git(["checkout", "--quiet", "--force", commit, "--", "."], tree, place)
     shutil.rmtree(git_dir)
     return tree

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -141,27 +140,22 @@ class HostWorkspace:
 
 def _copy_writable(source: str, target: str) -> None:
     """Copy a file, or a link as it is; the copy may be written to."""
-    if os.path.islink(source):  # noqa: PTH114 -- copytree hands over strings
-        os.symlink(os.readlink(source), target)  # noqa: PTH211, PTH115
+    if os.path.islink(source):
+        os.symlink(os.readlink(source), target)
         return
     shutil.copyfile(source, target)
-    os.chmod(target, os.stat(source).st_mode & 0o777 | 0o600)  # noqa: PTH101, PTH116
+    os.chmod(target, os.stat(source).st_mode & 0o777 | 0o600)
 
 
 def remove_tree(directory: Path) -> None:
     """Remove a directory, whatever modes the files in it have. Never raises."""
-
-    def open_up_and_retry(function, path, _error):  # type: ignore[no-untyped-def] -- shutil's own
-        with contextlib.suppress(OSError):
-            os.chmod(os.path.dirname(path), 0o700)  # noqa: PTH101, PTH120
-            os.chmod(path, 0o700)  # noqa: PTH101
-        with contextlib.suppress(OSError):
-            if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                function(path)
-
-    if directory.exists():
-        # ``onexc`` came with 3.12; 3.11 has ``onerror``, which it deprecated.
-        handler = "onexc" if sys.version_info >= (3, 12) else "onerror"
-        shutil.rmtree(directory, **{handler: open_up_and_retry})  # type: ignore[call-overload]
+    shutil.rmtree(directory, ignore_errors=True)
+    if os.path.lexists(directory):
+        # Something shut us out: open all of it, and try once more.
+        for top, directories, _ in os.walk(directory):
+            for name in ("", *directories):
+                path = os.path.join(top, name)
+                if not os.path.islink(path):
+                    with contextlib.suppress(OSError):
+                        os.chmod(path, 0o700)
+        shutil.rmtree(directory, ignore_errors=True)

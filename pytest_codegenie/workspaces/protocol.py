@@ -102,7 +102,7 @@ class Workspace(Protocol):
         ...
 
 
-class PatchTooLarge(Exception):  # noqa: N818 -- an outcome, not a fault
+class PatchTooLarge(Exception):
     """The diff is larger than what is judged: (bytes, limit in bytes)."""
 
     def __init__(self, size: int, limit: int) -> None:

@@ -10,13 +10,13 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import report as reporting  # noqa: E402 -- found through the line above
+import report as reporting
 
 
 sys.path.pop(0)
 sys.modules.pop("report")
 
-import pytest  # noqa: E402 -- after our own, before the tree's
+import pytest
 
 
 class Witness(object):

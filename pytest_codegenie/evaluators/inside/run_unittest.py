@@ -9,7 +9,7 @@ import unittest.loader
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import report as reporting  # noqa: E402 -- found through the line above
+import report as reporting
 
 
 sys.path.pop(0)
