@@ -56,7 +56,7 @@ _HOMES = {
     "run_case": "harness",
 }
 
-__all__ = ["__version__", *sorted(_HOMES)]
+__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604 -- names, as a list
 
 
 def __getattr__(name: str) -> Any:

@@ -111,7 +111,7 @@ def parse_yaml(text: str) -> Any:
         RecursionError: It is nested too deeply.
     """
     _refuse_depth(text)
-    return yaml.load(text, _UniqueKeyLoader)
+    return yaml.load(text, _UniqueKeyLoader)  # noqa: S506 -- a safe loader
 
 
 def _refuse_depth(text: str) -> None:

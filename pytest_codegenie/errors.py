@@ -129,7 +129,8 @@ class BenchCaseDigestMismatch(CodegenieError):
     def __str__(self) -> str:
         place = relative(self.directory) if self.directory else self.case_id
         lines = [
-            f"{place}: digest mismatch: the files are not those signed in {self.source}",
+            f"{place}: digest mismatch: not the files that were signed in "
+            f"{self.source}",
             f"  expected {self.expected}",
             f"  computed {self.computed}",
         ]

@@ -17,7 +17,9 @@ from collections.abc import Mapping
 
 
 def pytest_codegenie_agents() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Return agents: name to ``module:attribute`` of an ``AgentAdapter`` or ``PatchAgent``.
+    """Return agents: name to ``module:attribute``.
+
+    What that makes is an ``AgentAdapter`` or a ``PatchAgent``.
 
     Called once in each process of a run, and by ``codegenie list agents``.
     """

@@ -21,7 +21,7 @@ _run_log: Path | None = None
 
 def log_to(path: Path | None) -> None:
     """Send events to the end of ``path`` from now on; None: to structlog's own."""
-    global _run_log
+    global _run_log  # noqa: PLW0603 -- one process, one run
     _run_log = path
 
 

@@ -59,7 +59,7 @@ class CommandAgent:
         command = []
         for word in self._command:
             for place, value in places.items():
-                word = word.replace(place, value)
+                word = word.replace(place, value)  # noqa: PLW2901 -- in turn
             command.append(word)
         program = command[0]
         if "/" in program and not program.startswith("/"):

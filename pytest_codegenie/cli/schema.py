@@ -25,8 +25,8 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser(
         "schema",
         help="print JSON Schemas",
-        description="Print the JSON Schema of a record (BenchScore, CaseResult, ...) or "
-        "of a file (RunConfig, TaskFile, TestsFile); of all, by name, for none.",
+        description="Print the JSON Schema of a record (BenchScore, CaseResult, ...) "
+        "or of a file (RunConfig, TaskFile, TestsFile); of all, by name, for none.",
     )
     parser.add_argument("record", nargs="?")
     parser.set_defaults(run=run)

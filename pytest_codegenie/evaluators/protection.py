@@ -109,7 +109,7 @@ def _files(tree: Path) -> set[str]:
             directories.remove(".git")
         found.update(prefix + name for name in files)
         for name in directories:
-            if os.path.islink(os.path.join(top, name)):
+            if Path(top, name).is_symlink():
                 found.add(prefix + name)
     return found
 
@@ -205,7 +205,8 @@ def _finding(kind: str, path: str, base_file: Path | None, judged: Path) -> str:
             _steering_code(base_file) if base_file else set()
         )
         if hooks:
-            return f"the patch {done} {path} to steer pytest: {', '.join(sorted(hooks))}"
+            names = ", ".join(sorted(hooks))
+            return f"the patch {done} {path} to steer pytest: {names}"
     return ""
 
 

@@ -28,7 +28,9 @@ def children() -> list[int]:
         # A kernel without CONFIG_PROC_CHILDREN.
         own = os.getpid()
         return [
-            int(pid) for pid in os.listdir("/proc") if pid.isdigit() and own == _ppid(pid)
+            int(pid)
+            for pid in os.listdir("/proc")
+            if pid.isdigit() and own == _ppid(pid)
         ]
 
 
@@ -103,4 +105,5 @@ class Output:
         lost = self.total - len(self.head) - len(tail)
         if not lost:
             return bytes(self.head + tail)
-        return bytes(self.head) + b"\n[... %d bytes left out ...]\n" % lost + bytes(tail)
+        gap = b"\n[... %d bytes left out ...]\n" % lost
+        return bytes(self.head) + gap + bytes(tail)

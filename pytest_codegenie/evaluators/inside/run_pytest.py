@@ -16,7 +16,7 @@ import report as reporting
 sys.path.pop(0)
 sys.modules.pop("report")
 
-import pytest
+import pytest  # noqa: E402 -- after our own, before the tree
 
 
 class Witness(object):

@@ -1,0 +1,91 @@
+"""The shipped benches: sound, solved by the oracle, not to be had by a wrong fix.
+
+That the oracle passes, nop fails and repetitions agree is what ``codegenie verify``
+says; CI runs it. Here stands what it cannot know: the plausible wrong fixes.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from pytest_codegenie.corpus import load_cases
+from pytest_codegenie.corpus import read_task_class
+from pytest_codegenie.harness import make_job
+from pytest_codegenie.harness import run_case
+from pytest_codegenie.models import AgentSpec
+from pytest_codegenie.models import BenchCase
+from pytest_codegenie.models import CaseResult
+from pytest_codegenie.parts import BUILTIN_PARTS
+
+
+ROOT = Path(__file__).parents[2]
+WRONG_FIXES = ROOT / "tests" / "data" / "wrong_fixes"
+TASK_CLASSES = ("bug-repair", "vuln-remediation")
+
+
+@functools.cache
+def cases(task_class: str) -> tuple[BenchCase, ...]:
+    return load_cases(read_task_class(ROOT / "bench" / task_class))
+
+
+ALL_CASES = [case for name in TASK_CLASSES for case in cases(name)]
+
+
+def run(case: BenchCase, agent: str, **options: object) -> CaseResult:
+    task_class = read_task_class(case.directory.parent.parent)
+    spec = AgentSpec(name=agent, label=agent, options=options)
+    return run_case(make_job(case, task_class, spec, parts=BUILTIN_PARTS))
+
+
+def positive(case: BenchCase) -> bool:
+    return case.disposition == "positive"
+
+
+@pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.case_id)
+def test_the_oracle_scores_one(case: BenchCase) -> None:
+    result = run(case, "oracle")
+    assert result.outcome == "passed", result.message
+    assert result.score.score == 1.0
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in ALL_CASES if not positive(c)], ids=lambda case: case.case_id
+)
+def test_changing_the_code_of_a_negative_case_fails(case: BenchCase) -> None:
+    script = "printf '\\nmore\\n' >> README.md"
+    result = run(case, "command", command=["/bin/sh", "-c", script])
+    assert result.outcome == "failed"
+    assert [mode.code for mode in result.score.failure_modes] == ["unneeded_change"]
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in ALL_CASES if positive(c)], ids=lambda case: case.case_id
+)
+def test_a_plausible_wrong_fix_is_rejected(case: BenchCase) -> None:
+    patch = WRONG_FIXES / case.task_class / f"{case.case_id}.patch"
+    result = run(case, "command", command=["git", "apply", str(patch)])
+    assert result.outcome == "failed", result.message
+    assert result.output is not None
+    assert result.output.evaluation is not None, "it applied and was judged"
+    assert result.score.score < 0.8
+
+
+@pytest.mark.parametrize("task_class", TASK_CLASSES)
+def test_every_wrong_fix_belongs_to_a_case(task_class: str) -> None:
+    ids = {case.case_id for case in cases(task_class) if positive(case)}
+    patches = {path.stem for path in (WRONG_FIXES / task_class).iterdir()}
+    assert patches == ids
+
+
+def test_the_benches_are_composed_as_they_say() -> None:
+    repair, vulnerabilities = (cases(name) for name in TASK_CLASSES)
+    assert len(repair) == 12
+    assert sum(case.disposition == "negative" for case in repair) == 2
+    assert {case.difficulty for case in repair} == {"easy", "medium", "hard"}
+    assert len(vulnerabilities) == 10
+    assert sum(case.disposition == "negative" for case in vulnerabilities) == 1
+    held_out = sum(case.curation_class == "held-out" for case in vulnerabilities)
+    assert held_out == 5
