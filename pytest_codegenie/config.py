@@ -218,7 +218,7 @@ def _config_error(layer: _Layer, exc: ValidationError) -> ConfigError:
     elif error["type"] == "missing":
         # Not what there is instead: an agent's environment may hold secrets.
         reason = "required key is missing"
-    elif keys[-1] == "label":
+    elif keys[-1] in ("label", "run_id"):
         reason = (
             "must start with a letter or digit and hold only letters, digits, '.', '_' "
             f"and '-', 64 at most, got {error['input']!r}"

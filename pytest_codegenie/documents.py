@@ -41,8 +41,10 @@ def read_text(path: Path) -> str:
             if not stat.S_ISREG(mode):
                 kind = "a directory" if stat.S_ISDIR(mode) else "a special file"
                 raise DocumentError(path, f"is {kind}, not a regular file")
-            with open(fd, "rb", closefd=False) as file:
-                data = file.read(MAX_DOCUMENT_BYTES + 1)
+            data = b""
+            # By blocks: asking for all that may be would allocate it each time.
+            while len(data) <= MAX_DOCUMENT_BYTES and (block := os.read(fd, 1 << 16)):
+                data += block
         finally:
             os.close(fd)
     except FileNotFoundError:

@@ -38,10 +38,11 @@ def make_part(kind: str, name: str, table: Mapping[str, str]) -> Any:
     module_name, _, attribute = reference.partition(":")
     try:
         factory = getattr(importlib.import_module(module_name), attribute)
-    except (ImportError, AttributeError) as exc:
+    except Exception as exc:
+        # Somebody else's module may raise anything.
         raise UnknownPartError(
             f"{kind} {name!r} is registered as {reference!r}, which cannot be "
-            f"imported: {exc}"
+            f"imported: {type(exc).__name__}: {exc}"
         ) from exc
     return factory()
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
 
+from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.errors import TaskClassAlreadyRegistered
 from pytest_codegenie.errors import TaskClassIncomplete
 from pytest_codegenie.errors import TaskClassNotFound
@@ -26,7 +27,8 @@ from pytest_codegenie.registry import receiving_registrations
 
 
 _lock = threading.RLock()
-_registered: dict[Path, TaskClass] = {}
+#: A registration that failed fails again without another import.
+_registered: dict[Path, TaskClass | CodegenieError] = {}
 
 
 def import_registration(directory: Path) -> TaskClass:
@@ -42,8 +44,17 @@ def import_registration(directory: Path) -> TaskClass:
     directory = directory.resolve()
     with _lock:
         if directory not in _registered:
-            _registered[directory] = _import_registration(directory)
-        return _registered[directory]
+            path = directory / "registration.py"
+            if not path.is_file():
+                raise TaskClassIncomplete(directory.name, path)
+            try:
+                _registered[directory] = _import_registration(directory)
+            except CodegenieError as exc:
+                _registered[directory] = exc
+        found = _registered[directory]
+    if isinstance(found, CodegenieError):
+        raise found
+    return found
 
 
 def _import_registration(directory: Path) -> TaskClass:

@@ -9,6 +9,7 @@ from typing import Any
 from typing import Literal
 
 from pytest_codegenie.agents.protocol import check_option_names
+from pytest_codegenie.agents.protocol import default_prompt
 from pytest_codegenie.errors import AgentUnavailable
 from pytest_codegenie.models import AgentOutput
 from pytest_codegenie.models import EvalInstance
@@ -54,7 +55,7 @@ class CommandAgent:
         places = {
             "{workspace}": workdir,
             "{problem}": str(instance.metadata["problem_file"]),
-            "{prompt}": self._prompt(instance),
+            "{prompt}": default_prompt(instance),
         }
         command = []
         for word in self._command:
@@ -68,7 +69,7 @@ class CommandAgent:
 
     def build_prompt(self, instance: EvalInstance) -> str:
         """Return the problem statement, with the hints where there are some."""
-        return self._prompt(instance) if self._prompt_on_stdin else ""
+        return default_prompt(instance) if self._prompt_on_stdin else ""
 
     def get_environment(self) -> dict[str, str]:
         """Return nothing: the run file's ``env`` is all there is."""
@@ -90,10 +91,6 @@ class CommandAgent:
             stderr=stderr,
             duration_seconds=duration,
         )
-
-    def _prompt(self, instance: EvalInstance) -> str:
-        hints = f"\n\n{instance.hints_text}" if instance.hints_text else ""
-        return instance.problem_statement + hints
 
 
 def _words(command: Any) -> list[str]:

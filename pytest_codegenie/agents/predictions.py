@@ -83,7 +83,7 @@ def _read(path: Path, _changed_at: int) -> dict[str, dict[str, Any]]:
         place = f"{relative(path)}, line {number}"
         try:
             prediction = json.loads(line)
-        except json.JSONDecodeError as exc:
+        except (ValueError, RecursionError) as exc:
             raise AgentUnavailable(f"{place}: not JSON: {exc}") from exc
         fault = _fault(prediction)
         if fault:
@@ -100,12 +100,15 @@ def _read(path: Path, _changed_at: int) -> dict[str, dict[str, Any]]:
 def _fault(prediction: object) -> str:
     if not isinstance(prediction, dict):
         return "must be an object"
-    for key, kinds in (
-        ("instance_id", (str,)),
-        ("model_patch", (str, type(None))),
-    ):
+    for key in ("instance_id", "model_patch"):
         if key not in prediction:
             return f"{key!r} is missing"
-        if not isinstance(prediction[key], kinds):
-            return f"{key!r} must be a string, got {prediction[key]!r}"
+    for key in ("instance_id", "model_patch", "model_name_or_path"):
+        value = prediction.get(key)
+        if value is None and key != "instance_id":
+            continue
+        if not isinstance(value, str):
+            return f"{key!r} must be a string, got {value!r:.80}"
+        if not value.isascii() and any("\ud800" <= one <= "\udfff" for one in value):
+            return f"{key!r} holds half of a surrogate pair, which is no text"
     return ""

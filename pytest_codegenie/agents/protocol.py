@@ -93,6 +93,12 @@ class PatchAgent(Agent, Protocol):
         ...
 
 
+def default_prompt(instance: EvalInstance) -> str:
+    """Return the problem statement, with the hints where there are some."""
+    hints = f"\n\n{instance.hints_text}" if instance.hints_text else ""
+    return instance.problem_statement + hints
+
+
 def check_option_names(
     agent: str, options: Mapping[str, Any], known: Iterable[str]
 ) -> None:

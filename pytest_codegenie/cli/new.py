@@ -53,14 +53,20 @@ def run(options: argparse.Namespace) -> int:
         print(f"next: codegenie new case {name}/<case id>")
         return 0
     name = options.name or _ask("<task class>/<case id>", (), None)
-    task_class, separator, case_id = name.rpartition("/")
-    if not separator:
+    task_class, _, case_id = name.rpartition("/")
+    if not (task_class and case_id):
         raise UsageFault(
             f"a case is named <task class>/<case id>, got {name!r}; for example: "
             "codegenie new case bug-repair/off-by-one"
         )
+    place = find_places([task_class], options.bench)[0]
+    if place.name != Path(task_class).name:
+        raise UsageFault(
+            f"{task_class!r} is no task class, it only holds some: name one, such as "
+            f"{relative(place)}/{case_id}"
+        )
     directory = new_case(
-        find_places([task_class], options.bench)[0],
+        place,
         case_id,
         disposition=options.disposition
         or _ask("disposition", ("positive", "negative"), "positive"),

@@ -1,8 +1,9 @@
 """The last good listing of a case on this machine: which files a mismatch is in.
 
-A digest says only that something differs. When cases are signed, the digest of each
-single file is kept in the user's cache, under the case's digest; a
-later mismatch is compared with it. It is a convenience: no verdict depends on it.
+A digest says only that something differs. When cases are signed, or pass ``codegenie
+verify``, the digest of each single file is kept in the user's cache, under the case's
+digest; a later mismatch is compared with it. It is a convenience: no verdict depends
+on it.
 """
 
 from __future__ import annotations

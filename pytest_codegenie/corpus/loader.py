@@ -86,8 +86,8 @@ def load_task_class(
     registry = default_registry if registry is None else registry
     bench_root = Path(bench_root)
     directory = bench_root / name
-    # Not "..", "" or "a/b", which are directories too.
-    if directory.name != name or not directory.is_dir():
+    # Not "", ".", ".." or "a/b", which are directories too.
+    if directory.name != name or name == ".." or not directory.is_dir():
         available = [path.name for path in find_task_classes(bench_root)]
         raise TaskClassNotFound(name, available, place=relative(bench_root))
     if name in registry:

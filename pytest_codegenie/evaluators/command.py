@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
+from collections.abc import Sequence
+
 from pytest_codegenie.errors import EvaluatorError
+from pytest_codegenie.evaluators.protection import PATH_SETTINGS
+from pytest_codegenie.evaluators.protection import STEERING_SETTINGS
 from pytest_codegenie.evaluators.protection import protect_python
 from pytest_codegenie.evaluators.protocol import Judgement
 from pytest_codegenie.evaluators.protocol import Site
@@ -11,6 +17,14 @@ from pytest_codegenie.evaluators.python_runs import run_tests
 from pytest_codegenie.models import EvalResult
 from pytest_codegenie.models import EvalStatus
 from pytest_codegenie.models import TestStatus
+
+
+#: Program to the files that say what it does.
+_RECIPES = {
+    "make": ("GNUmakefile", "makefile", "Makefile"),
+    "nox": ("noxfile.py",),
+    "tox": ("tox.ini", "tox.toml"),
+}
 
 
 class CommandEvaluator:
@@ -23,8 +37,17 @@ class CommandEvaluator:
     name = "command"
 
     def protect(self, judgement: Judgement, site: Site) -> tuple[str, ...]:
-        """Put back what steers Python; the command may well be a Python program."""
-        return protect_python(judgement, site)
+        """Put back what steers Python, make, nox and tox.
+
+        The command may well be pytest, and then it reads the tree's own settings. A
+        script of the case's that the command runs belongs into ``expected/overlay``.
+        """
+        return protect_python(
+            judgement,
+            site,
+            settings=STEERING_SETTINGS | PATH_SETTINGS,
+            more_files=_recipes(judgement.command),
+        )
 
     def evaluate(self, judgement: Judgement, site: Site) -> Verdict:
         """Run the command."""
@@ -54,3 +77,12 @@ class CommandEvaluator:
                 duration_seconds=completed.duration_seconds,
             )
         )
+
+
+def _recipes(command: str | Sequence[str] | None) -> frozenset[str]:
+    """Return the files in which a command's own programs look up what to do."""
+    words = re.split(r"[\s;&|()'\"]+", command) if isinstance(command, str) else command
+    files: set[str] = set()
+    for word in words or ():
+        files.update(_RECIPES.get(posixpath.basename(word), ()))
+    return frozenset(files)

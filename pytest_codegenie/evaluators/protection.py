@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import configparser
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Iterable
@@ -21,6 +22,7 @@ from pathlib import PurePosixPath
 
 from pytest_codegenie.evaluators.protocol import Judgement
 from pytest_codegenie.evaluators.protocol import Site
+from pytest_codegenie.trees import walk
 
 
 TEST_DIRECTORIES = frozenset({"test", "tests", "testing"})
@@ -47,6 +49,15 @@ STEERING_SETTINGS = frozenset(
         "xfail_strict",
     }
 )
+#: Honest changes; they have no effect where the settings are the case's own.
+PATH_SETTINGS = frozenset({"pythonpath", "testpaths"})
+#: Of ``addopts``: how a run looks.
+_HARMLESS_OPTION = re.compile(
+    r"-[qvs]+|-r[a-zA-Z]+|-[lh]|--(strict(-markers|-config)?|showlocals|no-header|"
+    r"no-summary|verbose|quiet|(tb|color|durations|durations-min|show-capture|"
+    r"capture|verbosity|code-highlight|cov|cov-report|cov-config|cov-branch|"
+    r"junitxml|junit-xml|log-level)(=.*)?)"
+)
 _STARTUP = frozenset({"sitecustomize.py", "usercustomize.py"})
 _SHADOWED = frozenset(sys.stdlib_module_names) | {
     "_pytest",
@@ -57,31 +68,78 @@ _SHADOWED = frozenset(sys.stdlib_module_names) | {
     "pygments",
     "pytest",
 }
+_MACHINERY = frozenset({"_pytest", "pluggy", "pytest", "unittest"})
 
 
-def protect_python(judgement: Judgement, site: Site) -> tuple[str, ...]:
-    """Put back what steers; return what was tampered with, one sentence each."""
+def protect_python(
+    judgement: Judgement,
+    site: Site,
+    *,
+    settings: frozenset[str] = STEERING_SETTINGS,
+    more_files: frozenset[str] = frozenset(),
+) -> tuple[str, ...]:
+    """Put back what steers; return what was tampered with, one sentence each.
+
+    Args:
+        judgement: The base, and which tests are asked for.
+        site: The tree with the patch.
+        settings: Those of pytest's that a patch may not change.
+        more_files: Paths that steer this run in particular.
+    """
     before, after = _files(judgement.base), _files(site.tree)
-    asked = _asked_files(judgement)
+    asked = _asked_files(judgement) | more_files
     roots = _import_roots(judgement.base)
+    links = {path for path in after if (site.tree / path).is_symlink()}
     findings = []
     put: dict[str, Path | None] = {}
     for path in sorted(before | after):
-        kind = _steers(PurePosixPath(path), asked, roots, new=path not in before)
+        kind = _steers(PurePosixPath(path), asked)
+        if kind is None and path in links and _holds_tests(path, asked):
+            kind = "tests"
+        is_new = path not in before
+        if kind is None and is_new and _shadows(path, roots, is_link=path in links):
+            kind = "shadow"
         if kind is None:
             continue
         base_file = judgement.base / path if path in before else None
-        if _same(base_file, site.tree / path):
+        beyond_link = any(
+            parent.as_posix() in links for parent in PurePosixPath(path).parents
+        )
+        if not beyond_link and _same(base_file, site.tree / path):
             continue
-        finding = _finding(kind, path, base_file, site.tree / path)
-        if finding:
-            findings.append(finding)
-        put[path] = base_file
-    findings += _settings_findings(judgement.base, site.tree)
+        if not beyond_link:
+            finding = _finding(kind, path, base_file, site.tree)
+            if finding:
+                findings.append(finding)
+        if base_file or path in after:
+            put[path] = base_file
+    findings += _settings_findings(judgement.base, site.tree, settings)
     # Removals first: a file may stand where a directory has to be, or a link.
     site.put({path: source for path, source in put.items() if source is None})
     site.put({path: source for path, source in put.items() if source is not None})
     return tuple(findings)
+
+
+def python_test_files(judgement: Judgement, tree: Path) -> tuple[str, ...]:
+    """Return the Python files that the asked tests are made of, as far as places tell.
+
+    The asked files, every ``conftest.py``, and what lies beside the asked files or
+    above them in test directories.
+    """
+    asked = _asked_files(judgement)
+    homes = {
+        parent.as_posix()
+        for file in asked
+        for parent in PurePosixPath(file).parents
+        if any(map(_is_test_directory, parent.parts))
+    }
+    return tuple(
+        path
+        for path in sorted(_files(tree))
+        if path in asked
+        or PurePosixPath(path).name == "conftest.py"
+        or (path.endswith(".py") and PurePosixPath(path).parent.as_posix() in homes)
+    )
 
 
 def pytest_settings(case_copies: Iterable[Path]) -> Path | None:
@@ -100,18 +158,11 @@ def pytest_settings(case_copies: Iterable[Path]) -> Path | None:
 
 def _files(tree: Path) -> set[str]:
     """Return the POSIX paths of all files and links in a tree, ``.git`` left out."""
-    found: set[str] = set()
-    top_length = len(os.fspath(tree)) + 1
-    for top, directories, files in os.walk(tree):
-        prefix = top[top_length:]
-        prefix = f"{prefix}/" if prefix else ""
-        if not prefix and ".git" in directories:
-            directories.remove(".git")
-        found.update(prefix + name for name in files)
-        for name in directories:
-            if Path(top, name).is_symlink():
-                found.add(prefix + name)
-    return found
+    return {
+        path
+        for path, entry in walk(tree)
+        if not entry.is_dir(follow_symlinks=False) and not path.startswith(".git/")
+    }
 
 
 def _asked_files(judgement: Judgement) -> frozenset[str]:
@@ -119,13 +170,28 @@ def _asked_files(judgement: Judgement) -> frozenset[str]:
     files = set()
     for test_id in (*judgement.fail_to_pass, *judgement.pass_to_pass):
         path = test_id.partition("::")[0]
-        files.add(path if path.endswith(".py") else _module_file(test_id))
+        files.add(path if path.endswith(".py") else module_file(test_id))
     return frozenset(files)
 
 
-def _module_file(dotted: str) -> str:
+def module_file(test: str) -> str:
     """Return ``tests/test_x.py`` for the unittest id ``tests.test_x.TestY.test_z``."""
-    return "/".join(dotted.split(".")[:-2]) + ".py"
+    return "/".join(dotted(test).split(".")[:-2]) + ".py"
+
+
+def dotted(test: str) -> str:
+    """Return ``tests.test_x.TestY.test_z`` for ``test_z (tests.test_x.TestY)`` too."""
+    method, separator, rest = test.partition(" (")
+    place = rest.rstrip(")")
+    if not separator:
+        return test
+    # Since 3.11 unittest repeats the method in the parentheses.
+    return place if place.endswith(f".{method}") else f"{place}.{method}"
+
+
+def _is_test_directory(name: str) -> bool:
+    """Say whether a directory of that name is for tests: ``tests``, ``unit_tests``."""
+    return not TEST_DIRECTORIES.isdisjoint(re.split(r"[_-]", name.lower()))
 
 
 def _import_roots(base: Path) -> frozenset[str]:
@@ -139,9 +205,7 @@ def _import_roots(base: Path) -> frozenset[str]:
     return frozenset({"", "src", *(str(path).strip("./") for path in extra)})
 
 
-def _steers(
-    path: PurePosixPath, asked: frozenset[str], roots: frozenset[str], *, new: bool
-) -> str | None:
+def _steers(path: PurePosixPath, asked: frozenset[str]) -> str | None:
     """Return in which way a file steers a test run; None if it does not."""
     parts = path.parts
     if path.suffix in (".pyc", ".pyo") or "__pycache__" in parts:
@@ -154,23 +218,32 @@ def _steers(
         return "conftest"
     if path.name in PYTEST_FILES:
         return "settings"
-    if str(path) in asked or TEST_DIRECTORIES.intersection(parts[:-1]):
+    if str(path) in asked or any(map(_is_test_directory, parts[:-1])):
         return "tests"
-    if new and _shadows(path, roots):
-        return "shadow"
     return None
 
 
-def _shadows(path: PurePosixPath, roots: frozenset[str]) -> bool:
+def _holds_tests(directory: str, asked: frozenset[str]) -> bool:
+    return _is_test_directory(PurePosixPath(directory).name) or any(
+        path.startswith(f"{directory}/") for path in asked
+    )
+
+
+def _shadows(name: str, roots: frozenset[str], *, is_link: bool) -> bool:
+    """Say whether ``import`` would take the file for a module that tests rely on."""
+    path = PurePosixPath(name)
     for root in roots:
-        inside = path.parts[len(PurePosixPath(root).parts) :]
         if root and not path.is_relative_to(root):
             continue
-        if not inside:
+        top, *rest = path.parts[len(PurePosixPath(root).parts) :] or [""]
+        module, _, suffix = top.partition(".")
+        if module not in _SHADOWED:
             continue
-        top = inside[0].partition(".")[0]
-        is_module = len(inside) > 1 or path.suffix in (".py", ".so", "")
-        if is_module and top in _SHADOWED:
+        if rest:
+            # Without __init__ it is a namespace, which the real module precedes.
+            if rest[0].partition(".")[0] == "__init__":
+                return True
+        elif suffix == "py" or suffix.endswith("so") or (is_link and not suffix):
             return True
     return False
 
@@ -187,71 +260,156 @@ def _same(base_file: Path | None, judged: Path) -> bool:
     return judged.is_file() and base_file.read_bytes() == judged.read_bytes()
 
 
-def _finding(kind: str, path: str, base_file: Path | None, judged: Path) -> str:
+def _finding(kind: str, path: str, base_file: Path | None, tree: Path) -> str:
     """Say how a change has no purpose but to steer; "" if it may be honest."""
+    judged = tree / path
     done = "changes" if base_file else "plants"
-    if not judged.is_symlink() and not judged.is_file():
+    if judged.is_symlink() and kind != "metadata":
+        return _link_finding(path, judged, tree)
+    if not judged.is_file():
         return ""  # deleted; it is put back
-    if kind == "startup":
+    if kind == "startup" and "site-packages" not in PurePosixPath(path).parts:
         return f"the patch {done} {path}, which the interpreter runs at its start"
     if kind == "bytecode":
         return f"the patch {done} {path}: bytecode that would run instead of source"
     if kind == "metadata" and path.endswith("entry_points.txt"):
-        return f"the patch {done} {path}, which can load a pytest plugin"
+        if b"pytest11" in judged.read_bytes():
+            return f"the patch {done} {path}, which loads a pytest plugin"
     if kind == "shadow":
         return f"the patch plants {path}, which shadows a module that the tests use"
-    if kind == "conftest":
-        hooks = _steering_code(judged) - (
-            _steering_code(base_file) if base_file else set()
-        )
+    if kind in ("conftest", "tests"):
+        hooks = steering_code(judged)
+        if base_file:
+            hooks -= steering_code(base_file)
+        if kind == "tests":
+            # A hook is one in a conftest.py only.
+            hooks = {hook for hook in hooks if not hook.startswith("pytest_")}
         if hooks:
             names = ", ".join(sorted(hooks))
             return f"the patch {done} {path} to steer pytest: {names}"
     return ""
 
 
-def _steering_code(conftest: Path) -> set[str]:
-    """Return the hooks of a conftest.py, each with its text, as ``name``.
+def _link_finding(path: str, link: Path, tree: Path) -> str:
+    """Say that a link leads what is judged elsewhere; "" if it stays in the tree."""
+    target = Path(os.path.normpath(link.parent / link.readlink()))
+    if target.is_relative_to(tree) and not (
+        _is_test_directory(link.name) or link.suffix == ".py"
+    ):
+        return ""
+    return f"the patch makes {path} a link to {str(link.readlink())!r}"
 
-    Also what reaches into pytest's own modules.
+
+def steering_code(file: Path) -> set[str]:
+    """Return what a conftest.py does to pytest itself, by name.
+
+    Its hooks, plugins and files to ignore, and what it changes of pytest's or
+    unittest's own modules. Registering a marker is no steering.
     """
-    if conftest.is_symlink():
+    if file.is_symlink():
         return {"a link"}
-    source = conftest.read_text(encoding="utf-8", errors="replace")
+    source = file.read_text(encoding="utf-8", errors="replace")
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
+    machinery = _machinery_names(tree)
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if node.name.startswith("pytest_"):
+            if node.name.startswith("pytest_") and not _only_adds_markers(node):
                 found.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             if node.id.startswith(("pytest_", "collect_ignore")):
                 found.add(node.id)
-        elif isinstance(node, ast.Import):
-            found.update(a.name for a in node.names if a.name.startswith("_pytest"))
         elif isinstance(node, ast.ImportFrom):
-            if (node.module or "").startswith("_pytest"):
-                found.add(node.module or "")
+            names = (alias.asname or alias.name for alias in node.names)
+            found.update(name for name in names if name.startswith("pytest_"))
+        elif isinstance(node, ast.Attribute) and isinstance(
+            node.ctx, ast.Store | ast.Del
+        ):
+            if _root(node) in machinery:
+                found.add(ast.unparse(node))
+        elif isinstance(node, ast.Call) and _called(node) in ("setattr", "delattr"):
+            if node.args and _root(node.args[0]) in machinery:
+                found.add(f"{_called(node)}({ast.unparse(node.args[0])}, ...)")
     return found
 
 
-def _settings_findings(base: Path, tree: Path) -> list[str]:
+def _machinery_names(tree: ast.Module) -> set[str]:
+    """Return the names that a module gives to pytest's and unittest's own things."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(
+                alias.asname or alias.name.partition(".")[0]
+                for alias in node.names
+                if alias.name.partition(".")[0] in _MACHINERY
+            )
+        elif isinstance(node, ast.ImportFrom):
+            if (node.module or "").partition(".")[0] in _MACHINERY:
+                names.update(alias.asname or alias.name for alias in node.names)
+    return names
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def _only_adds_markers(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Say whether a hook is ``pytest_configure`` and does nothing but that."""
+    if node.name != "pytest_configure":
+        return False
+    for statement in node.body:
+        value = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(value, ast.Constant):
+            continue
+        if not (
+            isinstance(value, ast.Call)
+            and isinstance(value.func, ast.Attribute)
+            and value.func.attr == "addinivalue_line"
+            and value.args
+            and isinstance(value.args[0], ast.Constant)
+            and value.args[0].value in ("markers", "filterwarnings")
+        ):
+            return False
+    return True
+
+
+def _settings_findings(base: Path, tree: Path, steering: frozenset[str]) -> list[str]:
     findings = []
     for name in (*PYTEST_FILES, *SHARED_FILES):
         before, after = _settings(base / name), _settings(tree / name)
         changed = sorted(
             key
-            for key in STEERING_SETTINGS
-            if key in after and before.get(key) != after[key]
+            for key in steering
+            if key in after
+            and before.get(key) != after[key]
+            and not (key == "addopts" and _is_harmless(after[key], before.get(key)))
         )
         if changed:
-            findings.append(
-                f"the patch sets {', '.join(changed)} for pytest in {name}"
-            )
+            findings.append(f"the patch sets {', '.join(changed)} for pytest in {name}")
     return findings
+
+
+def _is_harmless(addopts: object, before: object) -> bool:
+    """Say whether a change of ``addopts`` only adds to how a run looks."""
+    known = _words(before)
+    return all(
+        word in known or _HARMLESS_OPTION.fullmatch(word) for word in _words(addopts)
+    )
+
+
+def _words(addopts: object) -> list[str]:
+    if isinstance(addopts, list):
+        return [str(word) for word in addopts]
+    return str(addopts or "").split()
 
 
 def _settings(path: Path) -> dict[str, object]:

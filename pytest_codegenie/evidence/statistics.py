@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -76,16 +77,20 @@ def _bca(scores: Sequence[float], seed: int) -> Bound:
     import numpy as np
     from scipy.stats import bootstrap
 
-    interval = bootstrap(
-        (np.asarray(scores, dtype=float),),
-        np.mean,
-        confidence_level=LEVEL,
-        alternative="greater",
-        method="BCa",
-        n_resamples=RESAMPLES,
-        vectorized=True,
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
+    with warnings.catch_warnings():
+        # Of a degenerate sample the result tells, and nobody's warning filters may
+        # make an error of it.
+        warnings.simplefilter("ignore")
+        interval = bootstrap(
+            (np.asarray(scores, dtype=float),),
+            np.mean,
+            confidence_level=LEVEL,
+            alternative="greater",
+            method="BCa",
+            n_resamples=RESAMPLES,
+            vectorized=True,
+            rng=np.random.default_rng(seed),
+        ).confidence_interval
     low = float(interval.low)
     if not math.isfinite(low):
         return Bound(None, "the bootstrap is degenerate for these scores")

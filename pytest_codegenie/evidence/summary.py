@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from statistics import fmean
 from typing import Any
 
 from pytest_codegenie.evidence.statistics import Bound
@@ -57,7 +58,8 @@ class Group:
     @property
     def case_means(self) -> list[float]:
         """One score a case, its trials averaged, in the order of the case ids."""
-        return [sum(trials) / len(trials) for _, trials in sorted(self.scores.items())]
+        # fmean: under xdist trials come in any order, and the mean may not differ.
+        return [fmean(trials) for _, trials in sorted(self.scores.items())]
 
     @property
     def mean_score(self) -> float | None:
@@ -77,10 +79,7 @@ class Group:
 
     def breakdown_means(self) -> dict[str, float]:
         """Return the mean of each breakdown key over the cases that have it."""
-        return {
-            key: sum(values) / len(values)
-            for key, values in sorted(self.breakdown.items())
-        }
+        return {key: fmean(values) for key, values in sorted(self.breakdown.items())}
 
 
 def summarise(results: Iterable[Mapping[str, Any]]) -> list[Group]:

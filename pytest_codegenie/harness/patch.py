@@ -21,6 +21,7 @@ import pytest_codegenie
 from pytest_codegenie.agents import Agent
 from pytest_codegenie.agents import AgentAdapter
 from pytest_codegenie.agents import PatchAgent
+from pytest_codegenie.agents import default_prompt
 from pytest_codegenie.corpus import CaseTask
 from pytest_codegenie.errors import AgentError
 from pytest_codegenie.errors import AgentUnavailable
@@ -31,6 +32,7 @@ from pytest_codegenie.errors import WorkspaceUnavailable
 from pytest_codegenie.evaluators import Evaluator
 from pytest_codegenie.evaluators import Judgement
 from pytest_codegenie.evaluators import Verdict
+from pytest_codegenie.logs import emit
 from pytest_codegenie.models import AgentOutput
 from pytest_codegenie.models import BenchScore
 from pytest_codegenie.models import CaseJob
@@ -44,6 +46,7 @@ from pytest_codegenie.parts import make_part
 from pytest_codegenie.processes import Limits
 from pytest_codegenie.processes import NotStarted
 from pytest_codegenie.scoring import score_case
+from pytest_codegenie.workspaces import MAX_PATCH_BYTES
 from pytest_codegenie.workspaces import Base
 from pytest_codegenie.workspaces import PatchTooLarge
 from pytest_codegenie.workspaces import Workspace
@@ -102,18 +105,24 @@ class _PatchRun:
         self.scratch = Path()
 
     def run(self) -> CaseResult:
-        self.scratch = Path(
-            tempfile.mkdtemp(prefix="codegenie-", dir=self.job.scratch_root)
-        )
         kept: str | None = None
         try:
             outcome, score, message = self._outcome()
             if self._keeps(outcome):
                 kept = self._keep_scratch()
         finally:
-            if kept is None:
+            if kept is None and self.scratch != Path():
                 remove_tree(self.scratch)
-        result = CaseResult(
+        result = self._result(outcome, score, message, kept)
+        self._write_artifact("result.json", result.to_json())
+        return result
+
+    def _result(
+        self, outcome: Outcome, score: BenchScore, message: str, kept: str | None
+    ) -> CaseResult:
+        if self.output is not None:
+            self.output = self.output.model_copy(update={"artifacts": self.artifacts})
+        return CaseResult(
             run_id=self.job.run_id,
             case_id=self.job.case.case_id,
             task_class=self.job.case.task_class,
@@ -136,8 +145,6 @@ class _PatchRun:
             harness_version=pytest_codegenie.__version__,
             kept_workspace=kept,
         )
-        self._write_artifact("result.json", result.to_json())
-        return result
 
     def _outcome(self) -> tuple[Outcome, BenchScore, str]:
         """Take all steps; return how it ended."""
@@ -149,7 +156,7 @@ class _PatchRun:
             if isinstance(exc, RubricError):
                 self._write_artifact("rubric.log", exc.printed)
             return "error", self._zero(exc.code, exc.reason), exc.reason
-        except Exception as exc:  # parts are anybody's code
+        except (Exception, SystemExit) as exc:  # parts are anybody's code
             reason = f"{type(exc).__name__}: {exc}"
             self._write_artifact("harness.log", traceback.format_exc())
             code = _CODE_OF_PHASE[self.phase]
@@ -157,12 +164,13 @@ class _PatchRun:
         return ("passed" if score.passed else "failed"), score, message
 
     def _steps(self) -> tuple[BenchScore, str]:
-        with self._timed("prepare"):
+        with self._timed("agent"):
             agent = self._make_agent()
+        with self._timed("prepare"):
+            self.scratch = self._make_scratch()
             base = self._make_base()
         patch = self._work(agent, base)
         self._write_artifact("patch.diff", patch)
-        self.agent_output = self.agent_output.model_copy(update={"patch": patch})
         self.output = HarnessOutput(
             agent=self.agent_output, patch=patch, artifacts=self.artifacts
         )
@@ -199,13 +207,30 @@ class _PatchRun:
                 if not agent.sees_answers:
                     instance = instance.without_answers()
                 self.agent_output = agent.find_patch(instance)
-            patch = self.agent_output.patch
-            return patch if patch.strip() else ""
+            return self._checked(self.agent_output.patch)
         if isinstance(agent, AgentAdapter):
             return self._run_adapter(agent, base)
         raise AgentUnavailable(
             f"agent {agent.name!r} is neither a command line (build_command, "
             "build_prompt, parse_output, ...) nor a source of patches (find_patch)"
+        )
+
+    def _checked(self, patch: str) -> str:
+        """Return a patch that was not taken from a tree, "" for a blank one."""
+        size = len(patch.encode(errors="replace"))
+        if size > MAX_PATCH_BYTES:
+            self.agent_output = self.agent_output.model_copy(update={"patch": ""})
+            self._take_output("")
+            self._write_artifact("patch.diff", patch)
+            reason = str(PatchTooLarge(size, MAX_PATCH_BYTES))
+            raise NotDone("patch.does_not_apply", reason)
+        return patch if patch.strip() else ""
+
+    def _take_output(self, patch: str) -> None:
+        """Record what the agent left, as far as it is known."""
+        self.agent_output = self.agent_output.model_copy(update={"patch": patch})
+        self.output = HarnessOutput(
+            agent=self.agent_output, patch=patch, artifacts=self.artifacts
         )
 
     def _run_adapter(self, agent: AgentAdapter, base: Base) -> str:
@@ -234,7 +259,7 @@ class _PatchRun:
         )
         prompt = agent.build_prompt(instance)
         # The file is for agents that read one; its text is the prompt either way.
-        prompt_path.write_text(prompt or instance.problem_statement, encoding="utf-8")
+        prompt_path.write_text(prompt or default_prompt(instance), encoding="utf-8")
         limit = self._agent_limit(agent)
         log_path = self._artifact("agent.log")
         try:
@@ -270,10 +295,8 @@ class _PatchRun:
                 "metadata": output.metadata | left,
             }
         )
+        self._take_output("")
         if completed.timed_out:
-            self.output = HarnessOutput(
-                agent=self.agent_output, artifacts=self.artifacts
-            )
             raise NotDone(
                 "agent.timeout", f"the agent was ended after {limit:g} seconds"
             )
@@ -378,6 +401,16 @@ class _PatchRun:
 
     # -- places ------------------------------------------------------------------
 
+    def _make_scratch(self) -> Path:
+        root = self.job.scratch_root
+        try:
+            return Path(tempfile.mkdtemp(prefix="codegenie-", dir=root))
+        except OSError as exc:
+            place = root or tempfile.gettempdir()
+            raise WorkspaceUnavailable(
+                f"no directory for workspaces can be made in {place}: {exc.strerror}"
+            ) from exc
+
     def _make_base(self) -> Base:
         self._check_environment()
         case, repository = self.job.case, self.task.task.repository
@@ -431,9 +464,18 @@ class _PatchRun:
         return path
 
     def _write_artifact(self, name: str, text: str) -> None:
-        path = self._artifact(name)
-        if path is not None:
-            path.write_bytes(text.encode(errors="replace"))
+        """Write an artifact; on a full disk, only say so in the log.
+
+        The result itself is recorded elsewhere, by whoever asked for it.
+        """
+        known = self.artifacts
+        try:
+            path = self._artifact(name)
+            if path is not None:
+                path.write_bytes(text.encode(errors="replace"))
+        except OSError as exc:
+            self.artifacts = known
+            emit("harness.artifact_lost", level="warning", file=name, reason=str(exc))
 
     def _keeps(self, outcome: Outcome) -> bool:
         keep = self.job.keep
@@ -441,8 +483,15 @@ class _PatchRun:
 
     def _keep_scratch(self) -> str:
         """Move the workspaces to the other artifacts; return where they are."""
-        target = self._artifact("workspaces")
-        return str(shutil.move(self.scratch, target) if target else self.scratch)
+        known = self.artifacts
+        try:
+            target = self._artifact("workspaces")
+            if target and not target.exists():
+                return str(shutil.move(self.scratch, target))
+        except (OSError, shutil.Error) as exc:
+            emit("harness.artifact_lost", level="warning", file="", reason=str(exc))
+        self.artifacts = known
+        return str(self.scratch)
 
     @contextlib.contextmanager
     def _timed(self, phase: str) -> Iterator[None]:

@@ -42,15 +42,16 @@ def _start(request: dict[str, Any]) -> tuple[int, dict[int, Output], int]:
     """Fork and exec; return (pid, read end to its Output, write end of stdin or -1)."""
     streams: dict[int, Output] = {}
     log = None
+    stdin_read = _open(request["stdin_path"] or os.devnull, os.O_RDONLY)
     if request["log"]:
-        log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            log = _open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        except StartError:
+            os.close(stdin_read)
+            raise
     stdout_read, stdout_write = os.pipe()
     stderr_read, stderr_write = os.pipe()
     error_read, error_write = os.pipe()
-    if request["stdin_path"]:
-        stdin_read = os.open(request["stdin_path"], os.O_RDONLY)
-    else:
-        stdin_read = os.open(os.devnull, os.O_RDONLY)
     pid = os.fork()
     if pid == 0:
         place = request["cwd"]
@@ -74,12 +75,13 @@ def _start(request: dict[str, Any]) -> tuple[int, dict[int, Output], int]:
         except BaseException as exc:
             number = getattr(exc, "errno", None) or 0
             message = getattr(exc, "strerror", None) or str(exc)
-            os.write(error_write, json.dumps([number, message, place]).encode())
+            words = json.dumps([number, message, place[:1000]])
+            os.write(error_write, words.encode())
         finally:
             os._exit(127)
     for fd in (stdin_read, stdout_write, stderr_write, error_write):
         os.close(fd)
-    failure = os.read(error_read, 4096)
+    failure = os.read(error_read, 1 << 16)
     os.close(error_read)
     limit = request["log_limit"]
     streams[stdout_read] = Output(request["keep"], log, limit)
@@ -96,6 +98,13 @@ def _start(request: dict[str, Any]) -> tuple[int, dict[int, Output], int]:
 
 class StartError(Exception):
     """The program could not be started: [errno, message, what failed]."""
+
+
+def _open(path: str, flags: int) -> int:
+    try:
+        return os.open(path, flags, 0o644)
+    except OSError as exc:
+        raise StartError([exc.errno, exc.strerror, path]) from exc
 
 
 def _killpg(pid: int, number: int) -> None:

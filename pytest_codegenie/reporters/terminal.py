@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from pytest_codegenie.evidence import Group
 
 
+_COLUMNS = 80
 _SEVERITIES = ("block", "warn", "info")
 
 
@@ -18,7 +20,17 @@ class TerminalReporter:
         lines: list[str] = []
         for group in groups:
             lines += _group_lines(group)
-        return lines
+        return [part for line in lines for part in _wrapped(line)]
+
+
+def _wrapped(line: str) -> list[str]:
+    return textwrap.wrap(
+        line,
+        _COLUMNS,
+        subsequent_indent=" " * 11,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _group_lines(group: Group) -> list[str]:

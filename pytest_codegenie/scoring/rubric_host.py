@@ -17,7 +17,6 @@ import json
 import os
 import resource
 import select
-import shutil
 import socket
 import sys
 import tempfile
@@ -37,6 +36,7 @@ from pytest_codegenie.processes.descendants import Output
 from pytest_codegenie.processes.descendants import become_subreaper
 from pytest_codegenie.processes.descendants import kill_descendants
 from pytest_codegenie.task_modules import import_registration
+from pytest_codegenie.trees import remove_tree
 
 
 #: What a rubric may answer, and what it may print.
@@ -88,7 +88,7 @@ def score_in_fork(rubric_class: type[Any], request: dict[str, Any]) -> dict[str,
     end, status = _watch(
         pid, {answer_read: answer, printed_read: printed}, request["timeout"]
     )
-    shutil.rmtree(scratch, ignore_errors=True)
+    remove_tree(Path(scratch))
     return {
         "answer": bytes(answer.head).decode(errors="replace"),
         "answer_bytes": answer.total,
@@ -180,9 +180,12 @@ def _score(
     except SystemExit as exc:
         print(f"score() exited with {exc.code!r}")
         exit_code = 1
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as exc:
         exit_code = 1
+        traceback.print_exc()
+        # The last line is what a report shows; an exception may have several.
+        words = " ".join(str(exc).split())
+        print(f"score() raised {type(exc).__name__}: {words}", file=sys.stderr)
     finally:
         with contextlib.suppress(BaseException):
             sys.stdout.flush()
@@ -195,14 +198,15 @@ def main() -> None:
     _, _root, task_class_dir, fd = sys.argv
     control = socket.socket(fileno=int(fd))
     control.set_inheritable(False)
+    # Before the rubric's own code gets to run, which importing it does.
+    become_subreaper()
+    drop_network()
     broken = ""
     rubric_class: type[Any] = object
     try:
         rubric_class = import_registration(Path(task_class_dir)).rubric_class
     except CodegenieError as exc:
         broken = str(exc)
-    become_subreaper()
-    drop_network()
     reader = control.makefile("rb")
     while line := reader.readline():
         answer = {"broken": broken}

@@ -32,7 +32,8 @@ def validate_answer(
         RubricError: It is none; the code says in which way.
     """
     try:
-        score = BenchScore.model_validate_json(answer)
+        # Strict: "yes" is no true, and "1" no number.
+        score = BenchScore.model_validate_json(answer, strict=True)
     except ValidationError as exc:
         error = exc.errors()[0]
         place = ".".join(str(part) for part in error["loc"])

@@ -6,7 +6,12 @@ the run's directory and reports; each worker collects, runs cases and records re
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import contextlib
+import os
 import secrets
+import traceback
 from collections.abc import Generator
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -39,6 +44,8 @@ from pytest_codegenie.parts import make_part
 from pytest_codegenie.session.corpus import SessionCorpus
 from pytest_codegenie.session.corpus import write_manifest
 from pytest_codegenie.session.items import CaseItem
+from pytest_codegenie.session.items import CaseNotJudged
+from pytest_codegenie.session.items import CorpusFaulty
 from pytest_codegenie.session.items import ValidationItem
 from pytest_codegenie.session.items import make_case_item
 from pytest_codegenie.session.nodes import CASE_FILE
@@ -61,6 +68,8 @@ from pytest_codegenie.session.settings import read_settings
 _WORKER_KEY = "codegenie"
 #: An attribute of reports: xdist carries what a report has beyond pytest's own.
 _EXIT_CODE = "codegenie_exit_code"
+#: They are said of the corpus, whenever they are found, and decide the exit code.
+_CORPUS_FAULTS = (BenchCaseDigestMismatch, BenchCaseLoadError, CorpusFaulty)
 
 
 def start(config: pytest.Config) -> None:
@@ -136,16 +145,22 @@ class Collection:
             return file
         return None
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection(self) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection(self) -> Generator[None, object, object]:
         """Give the nodes what they need."""
         self.config.stash[SOURCE] = ItemSource(
             self.corpus, self._make_items, self._make_class_items
         )
+        with _garbage_left():
+            return (yield)
 
-    @pytest.hookimpl(tryfirst=True)
+    @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Report what does not verify, each problem once; run nothing then."""
+        if not self.config.option.collectonly:
+            self.corpus.check_tasks(
+                item.case for item in items if isinstance(item, CaseItem)
+            )
         problems = self.corpus.problems
         if problems:
             items.clear()
@@ -165,18 +180,22 @@ class Collection:
         if self.validating:
             yield from self._make_validation_items(file, case)
             return
-        case_id = file.path.parent.name
+        for name, agent, trial in self._attempts(file.path.parent.name):
+            yield make_case_item(
+                file,
+                name,
+                case=case,
+                agent=agent,
+                job=self._job_maker(case, agent, trial),
+                obtain=self._obtain,
+            )
+
+    def _attempts(self, case_id: str) -> Iterator[tuple[str, AgentSpec, int]]:
+        """Yield (name of the item, agent, trial) for all that is done with a case."""
         for agent in self.settings.agents:
             for trial in range(1, self.settings.trials + 1):
                 suffix = f"-t{trial}" if self.settings.trials > 1 else ""
-                yield make_case_item(
-                    file,
-                    f"{case_id}[{agent.label}{suffix}]",
-                    case=case,
-                    agent=agent,
-                    job=self._job_maker(case, agent, trial),
-                    obtain=self._obtain,
-                )
+                yield f"{case_id}[{agent.label}{suffix}]", agent, trial
 
     def _make_validation_items(
         self, file: CaseFile, case: BenchCase | None
@@ -237,12 +256,13 @@ class Collection:
     def pytest_runtest_makereport(
         self, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Let a corpus that changed during the run decide the exit code."""
+        """Let a corpus that is faulty, or changed during the run, be the exit code."""
         report = yield
-        if call.excinfo is not None and isinstance(
-            call.excinfo.value, BenchCaseDigestMismatch | BenchCaseLoadError
-        ):
-            setattr(report, _EXIT_CODE, call.excinfo.value.exit_code)
+        error = call.excinfo.value if call.excinfo is not None else None
+        if isinstance(error, CaseNotJudged):
+            error = error.cause
+        if isinstance(error, _CORPUS_FAULTS):
+            setattr(report, _EXIT_CODE, error.exit_code)
         return report
 
     def _job_maker(self, case: BenchCase | None, agent: AgentSpec, trial: int) -> Any:
@@ -277,7 +297,7 @@ class Collection:
         """Run an item's case and record the result, before anybody hears of it."""
         job = item.make_job()
         started_at = utc_now()
-        logs.emit("case.started", item=item.nodeid)
+        self._log("case.started", item=item.nodeid)
         try:
             result = run_case(job)
         except CodegenieError as exc:
@@ -289,14 +309,27 @@ class Collection:
             result = unfinished_result(
                 job, code="workspace.error", reason=reason, started_at=started_at
             )
+        except Exception as exc:
+            # A harness is anybody's code, and a disk may be full.
+            self._log("harness.broke", item=item.nodeid, trace=traceback.format_exc())
+            reason = f"the harness broke: {type(exc).__name__}: {exc}"
+            result = unfinished_result(
+                job, code="workspace.error", reason=reason, started_at=started_at
+            )
         assert self.run_directory is not None
         try:
             append_result(self.run_directory, result)
         except RunStoreError as exc:
             self._stop_for(item, exc)
             raise
-        logs.emit("case.ended", item=item.nodeid, outcome=result.outcome)
+        self._log("case.ended", item=item.nodeid, outcome=result.outcome)
         return result
+
+    @staticmethod
+    def _log(event_type: str, **payload: Any) -> None:
+        # A full disk stops the session where a result cannot be recorded.
+        with contextlib.suppress(OSError):
+            logs.emit(event_type, **payload)
 
     def _stop_for(self, item: pytest.Item, error: CodegenieError) -> None:
         """Start no further case: the corpus, or the record, cannot be trusted."""
@@ -322,6 +355,8 @@ class Worker(Collection):
         if given["run_directory"]:
             self.run_directory = Path(given["run_directory"])
             logs.log_to(self.run_directory / "log.jsonl")
+        else:
+            logs.log_to(Path(os.devnull))
         if given["each"]:
             self.artifacts_suffix = f"-{config.workerinput['workerid']}"  # type: ignore[attr-defined]
 
@@ -370,6 +405,8 @@ class Controller(Collection):
                 raise pytest.UsageError(str(exc)) from exc
             self.run_directory = self._recording.directory
             logs.log_to(self.run_directory / "log.jsonl")
+        else:
+            logs.log_to(Path(os.devnull))  # no run, no log; not the terminal either
         if self.config.pluginmanager.hasplugin("dsession"):
             write_manifest(self._manifest, self._roots())
 
@@ -382,7 +419,8 @@ class Controller(Collection):
         for argument in self.config.args:
             path = self.config.invocation_params.dir / argument.partition("::")[0]
             if path.exists():
-                yield path.resolve()
+                # As pytest does it, so that a worker finds the path: no link resolved.
+                yield Path(os.path.abspath(path))  # noqa: PTH100
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -402,6 +440,30 @@ class Controller(Collection):
         """Record what is to run, as the first worker says it."""
         if self._recording is not None:
             self._recording.selected(ids)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
+        """Make it an ERROR that a worker of xdist died: it says nothing of the agent."""
+        report.when = "setup"
+        if self.run_directory is not None:
+            self._record_crash(crashitem, str(report.longrepr))
+
+    def _record_crash(self, nodeid: str, reason: str) -> None:
+        """Record the result of an item that took its worker with it."""
+        assert self.run_directory is not None
+        file, _, name = nodeid.partition("::")
+        case = self.corpus.case((self.config.rootpath / file).parent)
+        if case is None:
+            return  # the other workers say what is wrong with it
+        for attempt, agent, trial in self._attempts(case.case_id):
+            if attempt == name:
+                result = unfinished_result(
+                    self._job(case, agent, trial),
+                    code="workspace.error",
+                    reason=reason,
+                    started_at=utc_now(),
+                )
+                append_result(self.run_directory, result)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Record what is to run."""
@@ -436,9 +498,6 @@ class Controller(Collection):
             self._recording.finish(self.config)
         if self._exit_code is not None:
             session.exitstatus = self._exit_code
-        if self._scratch is not None:
-            self._scratch.remove()
-            self._scratch = None
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Show what the run came to and where it is."""
@@ -446,11 +505,23 @@ class Controller(Collection):
             self._recording.show(terminalreporter)
 
     def pytest_unconfigure(self) -> None:
-        """Stop logging; clean up after a session that never finished."""
+        """Stop logging; clean up, now that no worker of xdist is left."""
         logs.log_to(None)
         if self._scratch is not None:
             self._scratch.remove()
             self._scratch = None
+
+
+@contextlib.contextmanager
+def _garbage_left() -> Iterator[None]:
+    """Do not look for garbage in the block: what is collected stays, all of it."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def relative_to(path: Path, root: Path) -> str:

@@ -17,6 +17,7 @@ from pytest_codegenie.corpus import hash_task_class
 from pytest_codegenie.corpus import is_task_class
 from pytest_codegenie.corpus import list_cases
 from pytest_codegenie.corpus import load_case
+from pytest_codegenie.corpus import read_task
 from pytest_codegenie.corpus import read_task_class
 from pytest_codegenie.corpus import warn_when_stale
 from pytest_codegenie.documents import write_atomically
@@ -105,6 +106,16 @@ class SessionCorpus:
         if self._today is not None:
             warn_when_stale(case, self._today)
         return case
+
+    def check_tasks(self, cases: Iterable[BenchCase | None]) -> None:
+        """Read the task of each case that is about to run, before any does."""
+        for case in dict.fromkeys(cases):
+            if case is None:
+                continue
+            try:
+                read_task(case)
+            except CodegenieError as exc:
+                self.problems.append(Problem(case.directory, exc))
 
     def _claim_id(self, directory: Path) -> None:
         """Refuse an id that another case of the session has; the store needs it."""

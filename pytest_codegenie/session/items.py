@@ -13,10 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pluggy
 import pytest
 from _pytest._code.code import ExceptionChainRepr
 from _pytest._code.code import ReprFileLocation
 from _pytest._code.code import ReprTraceback
+from _pytest.outcomes import Failed
 
 from pytest_codegenie.corpus import Complaint
 from pytest_codegenie.errors import CodegenieError
@@ -35,11 +37,54 @@ class CaseFailed(Exception):
     """The agent did not do it."""
 
 
-class CaseNotJudged(Exception):
-    """Whether the agent did it could not be told."""
+class CaseNotJudged(Failed):
+    """Whether the agent did it could not be told.
+
+    It comes from an item's set-up, and pytest asks no item how its set-up failed: of
+    its own ``Failed`` it shows the text without a traceback.
+    """
+
+    def __init__(self, text: str, cause: CodegenieError | None = None) -> None:
+        super().__init__(text, pytrace=False)
+        self.cause = cause
 
 
-class CaseItem(pytest.Item):
+class CorpusFaulty(Exception):
+    """A case, or a task class, is not as it should be: its complaints."""
+
+    def __init__(self, complaints: Sequence[Complaint]) -> None:
+        super().__init__(complaints)
+        self.complaints = complaints
+
+    @property
+    def exit_code(self) -> int:
+        """That of ``codegenie verify``."""
+        return max(complaint.exit_code for complaint in self.complaints)
+
+
+class _Item(pytest.Item):
+    """What our items have in common: a name with brackets, and no line in a file."""
+
+    def __init__(
+        self, *, name: str, parent: pytest.Collector, **arguments: Any
+    ) -> None:
+        # As text, which pytest takes apart as it does the node ids in its cache: what
+        # it would make of name and parent has no parameters, and --lf compares both.
+        nodeid = f"{parent.nodeid}::{name}"
+        super().__init__(name=name, parent=parent, nodeid=nodeid, **arguments)
+
+    @property
+    def ihook(self) -> pluggy.HookRelay:
+        """The hooks of what the item is in."""
+        assert self.parent is not None
+        return self.parent.ihook
+
+    def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
+        """Return where the case is; it has no line."""
+        return self.path, None, self.name
+
+
+class CaseItem(_Item):
     """One case, agent and trial."""
 
     def __init__(
@@ -63,12 +108,18 @@ class CaseItem(pytest.Item):
         Raises:
             CaseNotJudged: There is none to speak of.
         """
-        self._result = self._obtain(self)
+        if self.config.getoption("setuponly", False):
+            return  # --setup-only, --setup-plan: show what there is, run nothing
+        try:
+            self._result = self._obtain(self)
+        except CodegenieError as exc:
+            raise CaseNotJudged(str(exc), exc) from None
         self.user_properties += result_properties(
             self._result, self.make_job().artifacts_directory
         )
         if self._result.outcome == "error":
-            raise CaseNotJudged
+            lines = describe(self._result, self.make_job().artifacts_directory)
+            raise CaseNotJudged("\n".join(lines))
 
     def runtest(self) -> None:
         """Say what the result is.
@@ -88,20 +139,13 @@ class CaseItem(pytest.Item):
     ) -> Any:
         """Show the result; what is not ours is shown as pytest does."""
         error = excinfo.value
-        if isinstance(error, CaseFailed | CaseNotJudged) and self._result is not None:
+        if isinstance(error, CaseFailed) and self._result is not None:
             lines = describe(self._result, self.make_job().artifacts_directory)
             return _shown(self, lines[0], lines)
-        if isinstance(error, CodegenieError):
-            text = str(error)
-            return _shown(self, text.partition("\n")[0], text.splitlines())
         return super().repr_failure(excinfo, style)
 
-    def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
-        """Return where the case is; it has no line."""
-        return self.path, None, self.name
 
-
-class ValidationItem(pytest.Item):
+class ValidationItem(_Item):
     """One case, or one task class, that is checked itself."""
 
     def __init__(
@@ -114,27 +158,23 @@ class ValidationItem(pytest.Item):
         """Check.
 
         Raises:
-            CaseFailed: There are complaints.
+            CorpusFaulty: There are complaints.
         """
         complaints = self._check()
         if complaints:
-            raise CaseFailed(complaints)
+            raise CorpusFaulty(complaints)
 
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
     ) -> Any:
         """Show the complaints."""
         error = excinfo.value
-        if isinstance(error, CaseFailed):
-            complaints = [str(complaint) for complaint in error.args[0]]
+        if isinstance(error, CorpusFaulty):
+            complaints = [str(complaint) for complaint in error.complaints]
             return _shown(self, complaints[0].partition("\n")[0], complaints)
         if isinstance(error, CodegenieError):
             return _shown(self, str(error), [str(error)])
         return super().repr_failure(excinfo, style)
-
-    def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
-        """Return where the case is; it has no line."""
-        return self.path, None, self.name
 
 
 def make_case_item(

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pluggy
 import pytest
 
+from pytest_codegenie.corpus import case_directories
 from pytest_codegenie.corpus import is_task_class
 from pytest_codegenie.models import AgentSpec
 from pytest_codegenie.models import BenchCase
@@ -41,7 +43,7 @@ def collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector 
     if path.name == "cases" and is_task_class(path.parent):
         return CasesDirectory.from_parent(parent, path=path)
     if is_case_directory(path):
-        return CaseDirectory.from_parent(parent, path=path)
+        return CaseDirectory.make(parent, path)
     return None
 
 
@@ -62,11 +64,13 @@ class TaskClassDirectory(_BenchDirectory):
     """``bench/<task class>``."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        """Yield ``cases/``, if the task class holds."""
-        corpus = self.source.corpus
-        if corpus.task_class(self.path) is None:
-            return
-        yield from self.source.make_class_items(self)
+        """Yield ``cases/``.
+
+        Also where the task class does not hold: a node id on the command line has to
+        be found, or pytest would say that instead of what is wrong.
+        """
+        if self.source.corpus.task_class(self.path) is not None:
+            yield from self.source.make_class_items(self)
         yield CasesDirectory.from_parent(self, path=self.path / "cases")
 
 
@@ -76,20 +80,52 @@ class CasesDirectory(_BenchDirectory):
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Yield each case's directory, by name."""
         listing = self.source.corpus.listing(self.path.parent)
-        for path in listing.directories if listing else ():
-            yield CaseDirectory.from_parent(self, path=path)
+        for path in listing.directories if listing else case_directories(self.path):
+            yield CaseDirectory.make(self, path)
 
 
-class CaseDirectory(_BenchDirectory):
-    """``bench/<task class>/cases/<case id>``."""
+class CaseDirectory(pytest.Collector):
+    """``bench/<task class>/cases/<case id>``.
+
+    No ``pytest.Directory``: pytest would run a ``conftest.py`` that lies in it, before
+    anybody knows what it is.
+    """
+
+    @classmethod
+    def make(cls, parent: pytest.Collector, path: Path) -> CaseDirectory:
+        """Return the node of a case's directory; ``parent`` is that of ``cases/``."""
+        node: CaseDirectory = cls.from_parent(
+            parent, name=path.name, path=path, nodeid=_nodeid_below(parent, path.name)
+        )
+        return node
+
+    @property
+    def ihook(self) -> pluggy.HookRelay:
+        """The hooks of ``cases/``: there are no others in a case."""
+        assert self.parent is not None
+        return self.session.gethookproxy(self.parent.path)
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Yield ``case.toml``."""
-        yield CaseFile.from_parent(self, path=self.path / CASE_FILE)
+        yield CaseFile.make(self, self.path / CASE_FILE)
 
 
 class CaseFile(pytest.File):
     """``bench/<task class>/cases/<case id>/case.toml``."""
+
+    @classmethod
+    def make(cls, parent: pytest.Collector, path: Path) -> CaseFile:
+        """Return the node of a case's file; ``parent`` is that of its directory."""
+        node: CaseFile = cls.from_parent(
+            parent, name=CASE_FILE, path=path, nodeid=_nodeid_below(parent, CASE_FILE)
+        )
+        return node
+
+    @property
+    def ihook(self) -> pluggy.HookRelay:
+        """The hooks of ``cases/``: there are no others in a case."""
+        assert self.parent is not None
+        return self.parent.ihook
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """Yield one item for each agent and trial.
@@ -100,6 +136,11 @@ class CaseFile(pytest.File):
         source = self.config.stash[SOURCE]
         case = source.corpus.case(self.path.parent)
         yield from source.make_items(self, case)
+
+
+def _nodeid_below(parent: pytest.Collector, name: str) -> str:
+    """Return what pytest would make of the path, without comparing paths."""
+    return name if parent.nodeid in ("", ".") else f"{parent.nodeid}/{name}"
 
 
 def label_item(item: pytest.Item, case: BenchCase, agent: AgentSpec | None) -> None:

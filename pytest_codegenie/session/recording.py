@@ -78,8 +78,9 @@ class RunRecording:
         write_record(self.directory / RUN, self._record)
 
     def finish(self, config: pytest.Config) -> None:
-        """Write the reports; remove a run in which nothing ran."""
-        if not (self.directory / RESULTS).exists():
+        """Write the reports; remove a run in which nothing was begun."""
+        begun = (self.directory / "cases").exists()  # agents' logs may be all there is
+        if not begun and not (self.directory / RESULTS).exists():
             shutil.rmtree(self.directory, ignore_errors=True)
             return
         try:

@@ -19,9 +19,14 @@ class Scratch:
     """A temporary directory that is locked while its run lives."""
 
     def __init__(self, run_id: str) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{run_id}-"))
-        self._lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        while True:
+            self.path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{run_id}-"))
+            self._lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            if self.path.exists():
+                break
+            # Another run's sweep found it before it was locked.
+            os.close(self._lock)
 
     def remove(self) -> None:
         """Remove the directory with all that is in it."""

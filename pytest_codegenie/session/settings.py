@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -10,12 +11,14 @@ from pathlib import Path
 import pluggy
 import pytest
 
+from pytest_codegenie.config import ENVIRONMENT_PREFIX
 from pytest_codegenie.config import RunConfig
 from pytest_codegenie.config import load_config
 from pytest_codegenie.errors import ConfigError
 from pytest_codegenie.errors import did_you_mean
 from pytest_codegenie.models import PartTable
 from pytest_codegenie.parts import BUILTIN_PARTS
+from pytest_codegenie.parts import make_part
 
 
 #: What ``auto`` tries, best first.
@@ -63,6 +66,13 @@ def gather_parts(hook: pluggy.HookRelay) -> PartTable:
 def _merge(kind: str, tables: Iterable[Mapping[str, str]]) -> dict[str, str]:
     merged: dict[str, str] = {}
     for table in tables:
+        if not isinstance(table, Mapping):
+            raise ConfigError(
+                "plugins",
+                f"{kind}s",
+                "must be a mapping of names to 'package.module:attribute', got "
+                f"{table!r}",
+            )
         for name, reference in table.items():
             if not isinstance(reference, str) or reference.count(":") != 1:
                 raise ConfigError(
@@ -96,13 +106,19 @@ def read_settings(config: pytest.Config, parts: PartTable) -> RunConfig:
         pyproject=config.rootpath / "pyproject.toml",
     )
     for agent in settings.agents:
-        _check_known("--codegenie-agent", "agent", agent.name, parts.agents)
+        _check_known(_source("agent", option), "agent", agent.name, parts.agents)
     workspace = settings.workspace
     if workspace == "auto":
         workspace = next(
             name for name in WORKSPACE_PREFERENCE if name in parts.workspaces
         )
-    _check_known("--codegenie-workspace", "workspace", workspace, parts.workspaces)
+    source = _source("workspace", option)
+    _check_known(source, "workspace", workspace, parts.workspaces)
+    try:
+        make_part("workspace", workspace, parts.workspaces)
+    except Exception as exc:
+        # Somebody else's code may raise anything.
+        raise ConfigError(source, "workspace", f"{workspace!r}: {exc}") from exc
     return settings.model_copy(
         update={
             "workspace": workspace,
@@ -111,11 +127,20 @@ def read_settings(config: pytest.Config, parts: PartTable) -> RunConfig:
     )
 
 
-def _check_known(option: str, kind: str, name: str, known: Mapping[str, str]) -> None:
+def _source(key: str, option: argparse.Namespace) -> str:
+    """Return where a setting comes from that was merged from all places."""
+    if getattr(option, f"codegenie_{key}") is not None:
+        return f"command line: --codegenie-{key}"
+    if os.environ.get(f"{ENVIRONMENT_PREFIX}{key.upper()}"):
+        return f"environment: {ENVIRONMENT_PREFIX}{key.upper()}"
+    return "run file or [tool.codegenie]"
+
+
+def _check_known(source: str, kind: str, name: str, known: Mapping[str, str]) -> None:
     if name not in known:
         raise ConfigError(
-            option,
-            name,
-            f"there is no such {kind}{did_you_mean(name, known)}; known: "
+            source,
+            kind,
+            f"there is no {kind} {name!r}{did_you_mean(name, known)}; known: "
             f"{', '.join(sorted(known))} (codegenie list {kind}s)",
         )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pytest_codegenie.trees import remove_tree as remove_tree
+from pytest_codegenie.workspaces.git import MAX_PATCH_BYTES as MAX_PATCH_BYTES
 from pytest_codegenie.workspaces.git import fetch_tree as fetch_tree
 from pytest_codegenie.workspaces.git import make_base as make_base
-from pytest_codegenie.workspaces.host import remove_tree as remove_tree
 from pytest_codegenie.workspaces.protocol import Base as Base
 from pytest_codegenie.workspaces.protocol import PatchTooLarge as PatchTooLarge
 from pytest_codegenie.workspaces.protocol import Workspace as Workspace

@@ -9,17 +9,23 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_codegenie.errors import WorkspaceUnavailable
+from pytest_codegenie.trees import copy_tree
+from pytest_codegenie.trees import remove_tree
+from pytest_codegenie.trees import walk
 from pytest_codegenie.workspaces.protocol import Base
 from pytest_codegenie.workspaces.protocol import PatchTooLarge
 
 
 #: A larger patch is kept, but not judged.
 MAX_PATCH_BYTES = 32 << 20
+#: Git would hash and pack a file for minutes before its diff could be measured.
+MAX_FILE_BYTES = 1 << 30
 COMMIT_DATE = "2020-01-01T00:00:00+00:00"
 _TIMEOUT_SECONDS = 600.0
 
@@ -38,6 +44,8 @@ _CONFIG = """\
 \temail = codegenie@localhost
 [gc]
 \tauto = 0
+[maintenance]
+\tauto = false
 [init]
 \tdefaultBranch = main
 """
@@ -86,10 +94,14 @@ def fetch_tree(source: str, commit: str, directory: Path) -> Path:
     (git_dir / "info").mkdir(exist_ok=True)
     (git_dir / "info" / "attributes").write_text(_ATTRIBUTES, encoding="ascii")
     place = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(tree)}
-    _git(
-        ["fetch", "--quiet", "--no-tags", source, "+refs/*:refs/fetched/*"], tree, place
-    )
-    _git(["checkout", "--quiet", "--force", commit, "--", "."], tree, place)
+    refs = "+refs/*:refs/fetched/*"
+    _git(["fetch", "--quiet", "--no-tags", "--", source, refs], tree, place)
+    name = ["--quiet", "--verify", "--end-of-options", f"{commit}^{{commit}}"]
+    try:
+        found = _git(["rev-parse", *name], tree, place)
+    except WorkspaceUnavailable:
+        raise WorkspaceUnavailable(f"{source} has no commit {commit!r}") from None
+    _git(["checkout", "--quiet", "--force", found, "--", "."], tree, place)
     shutil.rmtree(git_dir)
     return tree
 
@@ -114,7 +126,7 @@ def take_diff(base: Base, tree: Path, scratch: Path, output: Path) -> str:
     (scratch / "info").mkdir()
     for name in ("HEAD", "config"):
         shutil.copyfile(base.git_dir / name, scratch / name)
-    shutil.copytree(base.git_dir / "refs", scratch / "refs")
+    copy_tree(base.git_dir / "refs", scratch / "refs")
     shutil.copyfile(base.git_dir / "index", scratch / "index")
     for name in ("exclude", "attributes"):
         shutil.copyfile(base.git_dir / "info" / name, scratch / "info" / name)
@@ -123,7 +135,7 @@ def take_diff(base: Base, tree: Path, scratch: Path, output: Path) -> str:
         "GIT_WORK_TREE": str(tree),
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(base.git_dir / "objects"),
     }
-    make_readable(tree)
+    make_readable(tree, base.tree)
     _git(["add", "--all", "."], tree, place)
     text = _write_diff(tree, place, output)
     if text is None:
@@ -179,29 +191,45 @@ def apply_patch(base: Base, tree: Path, patch: str) -> tuple[bool, str]:
     return True, ""
 
 
-def make_readable(tree: Path) -> None:
+def make_readable(tree: Path, base_tree: Path) -> None:
     """Let git read all of the tree as plain files, whatever the agent left.
 
-    Modes that shut us out are opened; a nested repository becomes what it holds.
+    Modes that shut us out are opened; a nested repository becomes what it holds. What
+    git cannot record (devices, sockets, a second ``.git`` by another spelling) goes:
+    no agent may turn its own mess into an error of ours.
+
+    Raises:
+        PatchTooLarge: A file that the base does not have is too large by itself.
     """
-    for top, directories, files in os.walk(tree):
-        nested = top != os.fspath(tree)
-        if nested and ".git" in files:
-            Path(top, ".git").unlink()
-        if nested and ".git" in directories:
-            shutil.rmtree(Path(top, ".git"), ignore_errors=True)
-        directories[:] = [name for name in directories if name != ".git"]
-        for name in directories:
-            _open_mode(Path(top, name), 0o700)
-        for name in files:
-            _open_mode(Path(top, name), 0o600)
+    if tree.is_symlink() or not tree.is_dir():
+        remove_tree(tree)
+        tree.mkdir()
+    tree.chmod(tree.stat().st_mode & 0o7777 | 0o700)
+    for path, entry in walk(tree):
+        if path == ".git" or path.startswith(".git/"):
+            continue  # not read
+        if entry.name.lower() == ".git":
+            remove_tree(Path(entry.path))
+            continue
+        mode = entry.stat(follow_symlinks=False).st_mode
+        if stat.S_ISDIR(mode):
+            _open_mode(entry.path, mode, 0o700)
+        elif stat.S_ISREG(mode):
+            _open_mode(entry.path, mode, 0o600)
+            size = entry.stat(follow_symlinks=False).st_size
+            if size > MAX_FILE_BYTES and not _has_size(base_tree / path, size):
+                raise PatchTooLarge(size, MAX_PATCH_BYTES)
+        elif not stat.S_ISLNK(mode):
+            Path(entry.path).unlink()
 
 
-def _open_mode(path: Path, bits: int) -> None:
-    if not path.is_symlink():
-        mode = path.stat().st_mode
-        if mode & bits != bits:
-            path.chmod(mode & 0o7777 | bits)
+def _has_size(path: Path, size: int) -> bool:
+    return path.is_file() and path.stat().st_size == size
+
+
+def _open_mode(path: str, mode: int, bits: int) -> None:
+    if mode & bits != bits:
+        os.chmod(path, mode & 0o7777 | bits)  # noqa: PTH101 -- hot
 
 
 def _git(
@@ -235,6 +263,8 @@ def _git(
             check=False,
         )
     except FileNotFoundError:
+        if not cwd.is_dir():
+            raise WorkspaceUnavailable(f"{cwd} is gone") from None
         raise WorkspaceUnavailable(
             "git is not installed; install it (apt-get install git)"
         ) from None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 import tempfile
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -16,6 +14,9 @@ from pytest_codegenie.errors import WorkspaceUnavailable
 from pytest_codegenie.processes import CompanionDied
 from pytest_codegenie.processes import Completed
 from pytest_codegenie.processes import Limits
+from pytest_codegenie.trees import copy_file
+from pytest_codegenie.trees import copy_tree
+from pytest_codegenie.trees import remove_tree
 from pytest_codegenie.workspaces import git
 from pytest_codegenie.workspaces.protocol import Base
 from pytest_codegenie.workspaces.protocol import Phase
@@ -42,10 +43,8 @@ class HostWorkspace:
         self._directory = directory
         self.tree = directory / "repo"
         try:
-            shutil.copytree(
-                base.tree, self.tree, symlinks=True, copy_function=_copy_writable
-            )
-            shutil.copytree(base.git_dir, self.tree / ".git")
+            copy_tree(base.tree, self.tree)
+            copy_tree(base.git_dir, self.tree / ".git")
             for name in ("home", "tmp"):
                 (directory / name).mkdir()
         except OSError as exc:
@@ -102,7 +101,7 @@ class HostWorkspace:
             if source.is_symlink():
                 target.symlink_to(source.readlink())
             else:
-                _copy_writable(os.fspath(source), os.fspath(target))
+                copy_file(os.fspath(source), os.fspath(target))
 
     def apply_patch(self, patch: str) -> tuple[bool, str]:
         """Apply a git diff to the tree, all of it or nothing."""
@@ -136,26 +135,3 @@ class HostWorkspace:
         else:
             here.unlink(missing_ok=True)
         return here
-
-
-def _copy_writable(source: str, target: str) -> None:
-    """Copy a file, or a link as it is; the copy may be written to."""
-    if os.path.islink(source):
-        os.symlink(os.readlink(source), target)
-        return
-    shutil.copyfile(source, target)
-    os.chmod(target, os.stat(source).st_mode & 0o777 | 0o600)
-
-
-def remove_tree(directory: Path) -> None:
-    """Remove a directory, whatever modes the files in it have. Never raises."""
-    shutil.rmtree(directory, ignore_errors=True)
-    if os.path.lexists(directory):
-        # Something shut us out: open all of it, and try once more.
-        for top, directories, _ in os.walk(directory):
-            for name in ("", *directories):
-                path = os.path.join(top, name)
-                if not os.path.islink(path):
-                    with contextlib.suppress(OSError):
-                        os.chmod(path, 0o700)
-        shutil.rmtree(directory, ignore_errors=True)

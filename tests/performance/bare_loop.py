@@ -21,6 +21,8 @@ _CONFIG = """\
 [user]
 \tname = nobody
 \temail = nobody@localhost
+[maintenance]
+\tauto = false
 """
 _AGENT = ["/bin/sh", "-c", "sed -i 's/a - b/a + b/' calc.py"]
 _TEST = ["/bin/sh", "-c", "grep -q 'return a + b' calc.py"]

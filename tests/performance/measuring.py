@@ -69,12 +69,17 @@ def arguments(description: str | None, *, pairs: int) -> argparse.ArgumentParser
 
 @contextlib.contextmanager
 def work_directory(parent: Path | None) -> Iterator[Path]:
-    """Make a directory for the block; temporary files of all processes go there."""
+    """Make a directory for the block; temporary files of all processes go there.
+
+    So does bytecode: what is installed has it, whether or not the checkout does.
+    """
     with tempfile.TemporaryDirectory(dir=parent, prefix="performance-") as name:
         directory = Path(name).resolve()
         temporary = directory / "tmp"
         temporary.mkdir()
         os.environ["TMPDIR"] = str(temporary)
+        os.environ["PYTHONPYCACHEPREFIX"] = str(directory / "bytecode")
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         yield directory
 
 
@@ -86,15 +91,17 @@ def make_bench(root: Path, cases: int, kind: str) -> Path:
 
 
 def pytest_argv(*arguments_: str) -> list[str]:
-    """Return the command line of a pytest that leaves no cache behind."""
-    return [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments_]
+    """Return the command line of a pytest with no plugins but ours and its needs."""
+    others = ("no:cacheprovider", "no:hypothesispytest")
+    options = [word for name in others for word in ("-p", name)]
+    return [sys.executable, "-m", "pytest", *options, *arguments_]
 
 
-def measure(argv: Sequence[str], cwd: Path) -> Cost:
+def measure(argv: Sequence[str], cwd: Path, *, exit_code: int = 0) -> Cost:
     """Run a process to its end and return what it cost.
 
     Raises:
-        SystemExit: It failed; what it printed is shown.
+        SystemExit: It ended otherwise; what it printed is shown.
     """
     with tempfile.TemporaryFile() as output:
         started = time.perf_counter()
@@ -102,7 +109,7 @@ def measure(argv: Sequence[str], cwd: Path) -> Cost:
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - started
         process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
+        if process.returncode != exit_code:
             output.seek(0)
             sys.stdout.write(output.read().decode(errors="replace")[-4000:])
             raise SystemExit(f"exit code {process.returncode}: {' '.join(argv)}")

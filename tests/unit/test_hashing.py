@@ -37,7 +37,9 @@ GOLDEN: Tree = {
     "input/run.sh": (b"x", b"#!/bin/sh\nexit 0\n"),
     "input/\N{GREEK SMALL LETTER LAMDA}.bin": (b"f", bytes(range(256)) * 8192),
 }
-GOLDEN_DIGEST = "blake3:d99840db63ebc8fd68edbfe0e515763e707e3ac5ca4df466e9c928640072cfbb"
+GOLDEN_DIGEST = (
+    "blake3:d99840db63ebc8fd68edbfe0e515763e707e3ac5ca4df466e9c928640072cfbb"
+)
 
 
 def write_tree(root: Path, tree: Tree) -> None:
@@ -92,12 +94,14 @@ def test_the_golden_tree_has_the_pinned_digest(tmp_path: Path) -> None:
 # Few letters, so that a path's end and a content's start are often the same bytes.
 names = st.text("ab0-", min_size=1, max_size=3).filter(lambda name: name != "case.toml")
 contents = st.tuples(st.sampled_from([b"f", b"x"]), st.binary(max_size=12))
-links = st.tuples(st.just(b"l"), names.map(str.encode))
+# Targets that there are not: no loops.
+links = st.tuples(st.just(b"l"), names.map("z{}".format).map(str.encode))
 # One level in "d/" at most: no name is both a file and a directory.
 paths = st.one_of(names, names.map("d/{}".format))
 trees = st.dictionaries(paths, contents | links, max_size=4)
 
 
+@settings(deadline=None)
 @given(trees)
 def test_a_stream_can_be_taken_apart_again_so_no_two_trees_share_one(
     tree: Tree,
@@ -131,7 +135,9 @@ def test_near_twins_have_different_digests(one: Tree, other: Tree) -> None:
 
 
 @pytest.mark.parametrize("size", [(1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 << 20])
-def test_files_around_the_buffer_size_are_hashed_whole(tmp_path: Path, size: int) -> None:
+def test_files_around_the_buffer_size_are_hashed_whole(
+    tmp_path: Path, size: int
+) -> None:
     tree: Tree = {
         "a": (b"f", b"before"),
         "b": (b"f", b"\1" * size),
@@ -231,8 +237,9 @@ def plant_link_to_sibling(case: Path) -> None:
 
 
 def plant_bad_name(case: Path) -> None:
-    os.mkdir(os.fsencode(case) + b"/input/\xff")
-    (case / "input" / os.fsdecode(b"\xff") / "file").touch()
+    directory = case / "input" / os.fsdecode(b"\xff")
+    directory.mkdir()
+    (directory / "file").touch()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Runs unittest on a hostile tree: ``python -I -B run_unittest.py REQUEST.json``."""
 
-import json
 import os
 import sys
 import unittest
@@ -9,25 +8,33 @@ import unittest.loader
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import guard as guarding
 import report as reporting
 
 
 sys.path.pop(0)
+sys.modules.pop("guard")
 sys.modules.pop("report")
 
 
 class WitnessResult(unittest.TextTestResult):
     """Writes down what happens to each test; a failed subtest fails its test."""
 
-    witness = None
+    report = None
+    machinery = None
 
-    def _note(self, test, outcome, text=""):
-        self.witness.write(
+    def _note(self, test, outcome, text="", xfail=False):
+        if not isinstance(test, unittest.TestCase):
+            # setUpClass or setUpModule: its tests do not run.
+            self.report.write(kind="collect_error", place=test.id(), text=text)
+            return
+        self.report.write(
             kind="test",
             test=test.id(),
             when="call",
             outcome=outcome,
-            xfail=outcome == "skipped" and text == "expected failure",
+            xfail=xfail,
+            raised=False,
             text=text,
         )
 
@@ -49,7 +56,7 @@ class WitnessResult(unittest.TextTestResult):
 
     def addExpectedFailure(self, test, err):
         unittest.TextTestResult.addExpectedFailure(self, test, err)
-        self._note(test, "skipped", "expected failure")
+        self._note(test, "skipped", "expected failure", xfail=True)
 
     def addUnexpectedSuccess(self, test):
         unittest.TextTestResult.addUnexpectedSuccess(self, test)
@@ -60,10 +67,22 @@ class WitnessResult(unittest.TextTestResult):
         if err is not None:
             self._note(test, "failed", self._exc_info_to_string(err, test))
 
+    def stopTest(self, test):
+        unittest.TextTestResult.stopTest(self, test)
+        look(self.report, self.machinery)
 
-def plant(suite, modules, canaries):
-    """Add a test that must fail to each module; return id to nonce."""
+
+def look(report, machinery):
+    """Write down what is no longer as it should be."""
+    changed = machinery.changed()
+    if changed:
+        report.write(kind="intrusion", text=changed)
+
+
+def plant(modules, canaries):
+    """Return a test that must fail for each module, and id to nonce."""
     planted = {}
+    tests = []
     for module_name in modules:
         nonce = canaries.nonce()
         name = canaries.name()
@@ -78,36 +97,74 @@ def plant(suite, modules, canaries):
         )
         canary = case(name)
         planted[canary.id()] = nonce
-        suite.addTest(canary)
-    return planted
+        tests.append(canary)
+    return tests, planted
 
 
-def main():
-    with open(sys.argv[1], encoding="utf-8") as file:
-        request = json.load(file)
-    WitnessResult.witness = reporting.Report(request["report"])
-    sys.path.insert(0, request["tree"])
-    loader = unittest.defaultTestLoader
-    suite = unittest.TestSuite()
-    collected = []
-    modules = []
-    for name in request["tests"]:
-        for test in loader.loadTestsFromName(name):
+def load(names, report, sources):
+    """Return the tests of those names; write down what cannot be loaded."""
+    tests = []
+    for name in names:
+        try:
+            suite = unittest.defaultTestLoader.loadTestsFromName(name)
+        except (Exception, SystemExit) as exc:
+            text = "%s: %s" % (type(exc).__name__, exc)
+            report.write(kind="collect_error", place=name, text=text)
+            continue
+        for test in flat(suite):
             if isinstance(test, unittest.loader._FailedTest):
-                WitnessResult.witness.write(
+                report.write(
                     kind="collect_error", place=name, text=str(test._exception)
                 )
                 continue
-            collected.append(test.id())
-            if test.__class__.__module__ not in modules:
-                modules.append(test.__class__.__module__)
-            suite.addTest(test)
+            tests.append(test)
+            cls, method = type(test), test._testMethodName
+            place = (*cls.__qualname__.split("."), method)
+            file = cls.__module__.replace(".", "/") + ".py"
+            if sources.contradicts(file, place, getattr(test, method, None)):
+                text = "%s is not what its file says" % test.id()
+                report.write(kind="intrusion", text=text)
+    return tests
+
+
+def flat(suite):
+    """Yield the tests of nested suites."""
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            for inner in flat(test):
+                yield inner
+        else:
+            yield test
+
+
+def plain(text, path):
+    return compile(text, path, "exec", dont_inherit=True)
+
+
+def main():
+    request = reporting.take_request()
+    report = reporting.Report(request["report"], request.pop("key"))
+    sources = guarding.Sources(request["tree"], request["files"], (plain,))
+    own = (WitnessResult, reporting.Report, guarding.Machinery, guarding.Sources)
+    machinery = guarding.Machinery(own)
+    report.write(kind="began")
+    sys.path.insert(0, request["tree"])
+    tests = load(request["tests"], report, sources)
+    look(report, machinery)
+    modules = sorted({type(test).__module__ for test in tests})
     canaries = reporting.Canaries(request["seed"])
-    planted = plant(suite, modules, canaries)
-    WitnessResult.witness.write(kind="collected", tests=collected, canaries=planted)
+    planted_tests, planted = plant(modules, canaries)
+    collected = [test.id() for test in tests]
+    for canary in planted_tests:
+        tests.insert(canaries.place(tests, type), canary)
+    report.write(kind="collected", tests=collected, canaries=planted)
+    WitnessResult.report = report
+    WitnessResult.machinery = machinery
     runner = unittest.TextTestRunner(verbosity=2, resultclass=WitnessResult)
-    exit_code = 0 if runner.run(suite).wasSuccessful() else 1
-    WitnessResult.witness.write(kind="finished", exit_code=exit_code)
+    successful = runner.run(unittest.TestSuite(tests)).wasSuccessful()
+    exit_code = 0 if successful and tests else 1
+    look(report, machinery)
+    report.write(kind="finished", exit_code=exit_code)
     sys.exit(exit_code)
 
 

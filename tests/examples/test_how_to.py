@@ -1,0 +1,15 @@
+"""The how-to pages with commands in them do what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "page", ["run-an-agent", "write-a-rubric", "write-a-plugin", "add-a-case"]
+)
+def test_the_page_works(page: str, walk_through: Callable[[str], Path]) -> None:
+    walk_through(f"how-to/{page}.md")

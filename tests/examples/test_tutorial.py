@@ -1,0 +1,22 @@
+"""The tutorial does what it says, command by command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pytest_codegenie import load_run
+
+
+def test_the_tutorial_works(walk_through: Callable[[str], Path]) -> None:
+    directory = walk_through("tutorial.md")
+    outcomes = {
+        path.name: [(result.agent, result.outcome) for result in load_run(path).results]
+        for path in (directory / ".codegenie" / "runs").iterdir()
+    }
+    assert outcomes == {
+        "first": [("oracle", "passed")],
+        "nothing": [("nop", "failed")],
+        "astray": [("careless", "error")],
+        "careless": [("careless", "failed")],
+    }

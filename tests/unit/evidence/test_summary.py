@@ -1,0 +1,256 @@
+"""What a run came to, from its results alone."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from itertools import permutations
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from pytest_codegenie.evidence import Group
+from pytest_codegenie.evidence import host_facts
+from pytest_codegenie.evidence import make_report
+from pytest_codegenie.evidence import summarise
+from pytest_codegenie.models import AgentOutput
+from pytest_codegenie.models import BenchRunReport
+from pytest_codegenie.models import BenchScore
+from pytest_codegenie.models import CaseResult
+from pytest_codegenie.models import FailureMode
+from pytest_codegenie.models import HarnessOutput
+
+
+NOW = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
+
+
+def plain(
+    case_id: str = "a",
+    outcome: str = "passed",
+    score: float | None = None,
+    *,
+    cost: float | None = None,
+    modes: tuple[FailureMode, ...] = (),
+    breakdown: dict[str, float] | None = None,
+    **fields: Any,
+) -> dict[str, Any]:
+    """A result as ``read_plain_results`` yields it."""
+    passed = outcome == "passed"
+    result = CaseResult.model_validate(
+        {
+            "run_id": "r",
+            "case_id": case_id,
+            "task_class": "demo",
+            "case_digest": f"digest of {case_id}",
+            "rubric_digest": "rubric",
+            "disposition": "positive",
+            "difficulty": "easy",
+            "curation_class": "held-out",
+            "agent": "nop",
+            "agent_name": "nop",
+            "trial": 1,
+            "workspace": "host",
+            "outcome": outcome,
+            "score": BenchScore(
+                passed=passed,
+                score=float(passed) if score is None else score,
+                breakdown=breakdown or {},
+                failure_modes=modes,
+            ),
+            "output": HarnessOutput(
+                agent=AgentOutput(instance_id=case_id, agent_name="nop", cost_usd=cost)
+            ),
+            "timings": {"agent": 1.0, "judge": 0.5},
+            "started_at": NOW,
+            "ended_at": NOW,
+            "harness_version": "0",
+        }
+        | fields
+    )
+    loaded: dict[str, Any] = json.loads(result.to_json())
+    return loaded
+
+
+def only(*results: dict[str, Any]) -> Group:
+    (group,) = summarise(results)
+    return group
+
+
+def block(code: str) -> tuple[FailureMode, ...]:
+    return (FailureMode(code=code, severity="block"),)
+
+
+def test_groups_are_task_classes_and_agents_by_name() -> None:
+    groups = summarise(
+        [
+            plain(task_class="b", agent="y"),
+            plain(task_class="b", agent="x"),
+            plain(task_class="a", agent="z"),
+            plain("b", task_class="b", agent="x"),
+        ]
+    )
+    assert [(group.task_class, group.agent, group.passed) for group in groups] == [
+        ("a", "z", 1),
+        ("b", "x", 2),
+        ("b", "y", 1),
+    ]
+    assert summarise([]) == []
+
+
+def test_errors_and_ambiguous_cases_stand_beside_the_figures_never_in_them() -> None:
+    group = only(
+        plain("a", "passed"),
+        plain("b", "failed", 0.5),
+        plain("c", "error", modes=block("workspace.error"), output=None),
+        plain("d", "passed", disposition="ambiguous", modes=block("odd")),
+        plain("e", "failed", 0.0, disposition="ambiguous"),
+        plain("f", "error", disposition="ambiguous"),
+    )
+    assert (group.passed, group.failed, group.errors, group.ambiguous) == (1, 1, 1, 3)
+    assert group.scores == {"a": [1.0], "b": [0.5]}
+    assert set(group.per_case) == {"a", "b"}
+    assert set(group.digests) == {"a", "b", "c", "d", "e", "f"}
+    assert group.failure_modes == {("workspace.error", "block"): 1}
+    assert group.mean_score == 0.75
+    assert group.seconds == 9.0
+
+
+def test_nothing_judged_gives_none_never_zero() -> None:
+    group = only(plain("a", "error"), plain("b", "failed", disposition="ambiguous"))
+    assert group.mean_score is None
+    assert group.score_stddev is None
+    assert group.bound().value is None
+    assert group.breakdown_means() == {}
+    assert group.cost_usd is None
+    one = only(plain("a", "passed"))
+    assert (one.mean_score, one.score_stddev) == (1.0, None)
+
+
+def test_trials_of_a_case_are_averaged_before_anything_is_counted_over_cases() -> None:
+    results = [
+        plain("b", "passed", 1.0),
+        plain("a", "passed", 0.7, trial=1),
+        plain("a", "failed", 0.1, trial=2),
+        plain("a", "failed", 0.3, trial=3),
+    ]
+    group = only(*results)
+    assert group.case_means == pytest.approx([1.1 / 3, 1.0])
+    assert group.mean_score == pytest.approx((1.1 / 3 + 1) / 2)
+    for order in permutations(results):
+        assert only(*order).case_means == group.case_means
+    assert set(group.per_case) == {"a", "a-t2", "a-t3", "b"}
+    assert (group.passed, group.failed) == (2, 2)
+    # Three trials of two cases are a sample of two.
+    assert group.bound().note == "too few cases (2 of at least 3)"
+
+
+def test_breakdown_keys_are_averaged_over_the_cases_that_have_them() -> None:
+    group = only(
+        plain("a", breakdown={"fixed": 1.0, "kept": 0.5}),
+        plain("b", breakdown={"fixed": 0.0}),
+        plain("c", "error", breakdown={"fixed": 0.7}),
+    )
+    assert group.breakdown_means() == {"fixed": 0.5, "kept": 0.5}
+
+
+def test_costs_are_those_that_agents_reported_and_unknown_is_not_zero() -> None:
+    group = only(plain("a", cost=0.25), plain("b", cost=0.5), plain("c"))
+    assert (group.cost_usd, group.unpriced) == (0.75, 1)
+    free = only(plain("a", cost=0.0))
+    assert (free.cost_usd, free.unpriced) == (0.0, 0)
+    assert only(plain("a", output=None)).cost_usd is None
+
+
+def test_a_group_starts_with_its_first_and_ends_with_its_last_moment() -> None:
+    """In JSON a moment without microseconds sorts after one with."""
+    half = NOW + dt.timedelta(microseconds=500_000)
+    late = NOW.astimezone(dt.timezone(dt.timedelta(hours=5)))
+    group = only(
+        plain("a", started_at=half, ended_at=half),
+        plain("b", started_at=late, ended_at=late),
+    )
+    assert (group.started_at, group.ended_at) == (NOW, half)
+
+
+def test_the_bound_is_seeded_by_what_was_run_and_by_nothing_else() -> None:
+    scores = [0.11, 0.42, 0.53, 0.97, 0.385, 0.664, 0.81]
+    results = [
+        plain(name, "failed", score)
+        for name, score in zip("abcdefg", scores, strict=True)
+    ]
+    bound = only(*results).bound()
+    assert bound == only(*reversed(results)).bound()
+    assert bound.note == "BCa bootstrap"
+    assert bound.value is not None
+    assert bound.value < fmean(scores)
+    other = only(*[result | {"case_digest": "changed"} for result in results]).bound()
+    assert other.value != bound.value
+
+
+def report(group: Group, **values: Any) -> BenchRunReport:
+    arguments: dict[str, Any] = {
+        "run_id": "r",
+        "harness_version": "0.1",
+        "agent_settings": {"name": "nop", "options": {"b": 1, "a": 2}},
+        "complete": True,
+    }
+    return make_report(group, **(arguments | values))
+
+
+def test_a_report_says_what_the_group_came_to() -> None:
+    group = only(
+        *(plain(name, cost=0.5) for name in "abc"),
+        plain("d", "failed", modes=(*block("b.code"), *block("a.code"))),
+        plain("e", "failed", 0.5, modes=(FailureMode(code="c", severity="warn"),)),
+    )
+    made = report(group)
+    assert BenchRunReport.from_json(made.to_json()) == made
+    assert (made.run_id, made.task_class, made.agent) == ("r", "demo", "nop")
+    assert (made.passed_count, made.mean_score, made.total_cost_usd) == (3, 0.7, 1.5)
+    assert made.score_stddev == group.score_stddev
+    assert made.lower_bound_95 == group.bound().value
+    assert made.block_severity_failure_modes == ("a.code", "b.code")
+    assert made.per_case["d"].failure_modes[0].code == "b.code"
+    assert (made.complete, made.isolation_class) == (True, "host")
+    assert made.rubric_digest == "rubric"
+    assert (made.started_at, made.ended_at) == (NOW, NOW)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "complete", "expected"),
+    [
+        ("passed", True, True),
+        ("passed", False, False),
+        ("error", True, False),
+        ("error", False, False),
+    ],
+)
+def test_a_report_is_complete_when_every_selected_case_was_judged(
+    outcome: str, complete: bool, expected: bool
+) -> None:
+    group = only(plain("a"), plain("b", outcome))
+    assert report(group, complete=complete).complete is expected
+
+
+def test_digests_change_with_what_they_are_of_and_with_nothing_else() -> None:
+    group = only(plain("a"), plain("b"))
+    one = report(group)
+    same = report(
+        only(plain("b"), plain("a")),
+        agent_settings={"options": {"a": 2, "b": 1}, "name": "nop"},
+    )
+    assert (one.sut_digest, one.cassette_corpus_digest, one.host_fingerprint) == (
+        same.sut_digest,
+        same.cassette_corpus_digest,
+        same.host_fingerprint,
+    )
+    assert report(group, agent_settings={"name": "nop"}).sut_digest != one.sut_digest
+    changed = only(plain("a"), plain("b", case_digest="changed"))
+    assert report(changed).cassette_corpus_digest != one.cassette_corpus_digest
+
+
+def test_facts_of_the_host_are_text_that_is_not_empty() -> None:
+    facts = host_facts()
+    assert set(facts) == {"system", "release", "machine", "python", "implementation"}
+    assert all(isinstance(value, str) and value for value in facts.values())

@@ -1,0 +1,336 @@
+"""One configuration from five places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from typing import Protocol
+
+import pytest
+
+from pytest_codegenie.config import RunConfig
+from pytest_codegenie.config import load_config
+from pytest_codegenie.errors import ConfigError
+from pytest_codegenie.models import AgentSpec
+
+
+class Load(Protocol):
+    """Load a configuration with files in the working directory."""
+
+    def __call__(
+        self,
+        *,
+        options: Mapping[str, Any] | None = None,
+        environment: Mapping[str, str] | None = None,
+        run_file: str | None = None,
+        pyproject: str | None = None,
+    ) -> RunConfig: ...
+
+
+@pytest.fixture
+def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
+    """Write the files that a test gives, and load."""
+    monkeypatch.chdir(tmp_path)
+
+    def load_from(
+        *,
+        options: Mapping[str, Any] | None = None,
+        environment: Mapping[str, str] | None = None,
+        run_file: str | None = None,
+        pyproject: str | None = None,
+    ) -> RunConfig:
+        for name, text in (("run.yaml", run_file), ("pyproject.toml", pyproject)):
+            if text is not None:
+                (tmp_path / name).write_text(text, encoding="utf-8")
+        return load_config(
+            options=options or {},
+            environment=environment or {},
+            run_file=None if run_file is None else tmp_path / "run.yaml",
+            pyproject=tmp_path / "pyproject.toml",
+        )
+
+    return load_from
+
+
+def labels(config: RunConfig) -> Sequence[str]:
+    return [f"{agent.name}:{agent.label}" for agent in config.agents]
+
+
+def test_nothing_given_leaves_the_defaults_of_the_contract(load: Load) -> None:
+    config = load()
+    assert config == RunConfig()
+    assert labels(config) == ["oracle:oracle"]
+    assert (config.workspace, config.trials, config.timeout) == ("auto", 1, 600)
+    assert (config.out, config.run_id, config.keep) == (
+        Path(".codegenie"),
+        None,
+        "never",
+    )
+
+
+#: Key to four values as (command line, environment, run file, pyproject) write them,
+#: and what each comes to.
+PLACES: dict[str, tuple[tuple[Any, str, str, str], tuple[Any, Any, Any, Any]]] = {
+    "workspace": (("a", "b", "c", '"d"'), ("a", "b", "c", "d")),
+    "trials": ((2, "3", "4", "5"), (2, 3, 4, 5)),
+    "timeout": ((1.5, "2.5", "3.5", "4"), (1.5, 2.5, 3.5, 4.0)),
+    "timeout_margin": ((1, "2", "3", "4.5"), (1.0, 2.0, 3.0, 4.5)),
+    "out": (("a", "b", "c", '"d"'), (Path("a"), Path("b"), Path("c"), Path("d"))),
+    "run_id": (("a", "b", "c", '"d"'), ("a", "b", "c", "d")),
+    "keep": (
+        ("always", "failed", "never", '"always"'),
+        ("always", "failed", "never", "always"),
+    ),
+}
+
+
+def test_every_setting_is_in_the_test_of_places() -> None:
+    assert {*PLACES, "agents"} == set(RunConfig.model_fields)
+
+
+@pytest.mark.parametrize("key", PLACES)
+@pytest.mark.parametrize("first", range(4))
+def test_an_earlier_place_wins_over_all_later_ones(
+    load: Load, key: str, first: int
+) -> None:
+    (option, variable, in_file, in_table), expected = PLACES[key]
+    config = load(
+        options={key: option} if first == 0 else {key: None},
+        environment={f"CODEGENIE_{key.upper()}": variable} if first <= 1 else {},
+        run_file=f"{key}: {in_file}\n" if first <= 2 else "",
+        pyproject=f"[tool.codegenie]\n{key.replace('_', '-')} = {in_table}\n",
+    )
+    assert getattr(config, key) == expected[first]
+
+
+def test_places_fill_in_what_earlier_ones_leave_open(load: Load) -> None:
+    config = load(
+        options={"trials": 2, "keep": None},
+        environment={"CODEGENIE_KEEP": "failed", "CODEGENIE_WORKSPACE": ""},
+        run_file="workspace: sandbox\ntrials: 9\n",
+        pyproject="[tool.codegenie]\ntimeout = 5\nkeep = 'always'\n",
+    )
+    assert (config.trials, config.keep, config.workspace, config.timeout) == (
+        2,
+        "failed",
+        "sandbox",
+        5,
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"options": {"agent": ["nop", "oracle:gold"]}}, ["nop:nop", "oracle:gold"]),
+        (
+            {"environment": {"CODEGENIE_AGENT": "nop, oracle:gold"}},
+            ["nop:nop", "oracle:gold"],
+        ),
+        ({"run_file": "agent: nop\n"}, ["nop:nop"]),
+        ({"run_file": "agent: [nop, 'oracle:gold']\n"}, ["nop:nop", "oracle:gold"]),
+        ({"run_file": "agents: [{name: nop}]\n"}, ["nop:nop"]),
+        ({"pyproject": "[[tool.codegenie.agents]]\nname = 'nop'\n"}, ["nop:nop"]),
+        ({"pyproject": "[tool.codegenie]\nagent = 'nop:x'\n"}, ["nop:x"]),
+    ],
+)
+def test_agents_can_be_named_in_every_place(
+    load: Load, given: dict[str, Any], expected: list[str]
+) -> None:
+    assert labels(load(**given)) == expected
+
+
+def test_agents_are_taken_whole_from_the_first_place_that_names_any(load: Load) -> None:
+    config = load(
+        environment={"CODEGENIE_AGENT": "nop"},
+        run_file="agents: [{name: oracle}, {name: command}]\n",
+    )
+    assert labels(config) == ["nop:nop"]
+
+
+def test_naming_an_agent_selects_it_with_its_settings_from_a_later_place(
+    load: Load,
+) -> None:
+    run_file = """\
+agents:
+  - name: command
+    label: mine
+    options: {command: [./agent]}
+    env: {FLAG: "1"}
+    timeout_seconds: 900
+  - name: command
+    label: other
+"""
+    config = load(options={"agent": ["command:mine", "nop"]}, run_file=run_file)
+    assert config.agents == (
+        AgentSpec(
+            name="command",
+            label="mine",
+            options={"command": ["./agent"]},
+            env={"FLAG": "1"},
+            timeout_seconds=900,
+        ),
+        AgentSpec(name="nop", label="nop"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"options": {"trials": 0}},
+            "command line: --codegenie-trials: Input should be greater than or equal "
+            "to 1, got 0",
+        ),
+        (
+            {"options": {"run_id": "a/b"}},
+            "command line: --codegenie-run-id: must start with a letter or digit and "
+            "hold only letters, digits, '.', '_' and '-', 64 at most, got 'a/b'",
+        ),
+        (
+            {"options": {"keep": "some"}},
+            "command line: --codegenie-keep: Input should be 'never', 'failed' or "
+            "'always', got 'some'",
+        ),
+        (
+            {"options": {"agent": [""]}},
+            "command line: --codegenie-agent: must be NAME or NAME:label, got ''",
+        ),
+        (
+            {"options": {"agent": ["nop", "nop"]}},
+            "command line: --codegenie-agent: label 'nop' is used by two agents; give "
+            "each its own: nop:another-label",
+        ),
+        (
+            {"options": {"agent": ["nop:a b"]}},
+            "must start with a letter or digit and hold only letters, digits, '.', '_' "
+            "and '-', 64 at most, got 'a b'",
+        ),
+        (
+            {"environment": {"CODEGENIE_TRIALS": "many"}},
+            "environment: CODEGENIE_TRIALS: Input should be a valid integer, unable to "
+            "parse string as an integer, got 'many'",
+        ),
+        (
+            {"environment": {"CODEGENIE_TIMEOUT": "inf"}},
+            "environment: CODEGENIE_TIMEOUT: Input should be a finite number, got "
+            "'inf'",
+        ),
+        (
+            {"environment": {"CODEGENIE_AGENT": "nop,,oracle"}},
+            "environment: CODEGENIE_AGENT: must be NAME or NAME:label, got ''",
+        ),
+        (
+            {"run_file": "trails: 3\n"},
+            "run.yaml: trails: unknown key (did you mean 'trials'?); known: agent, "
+            "agents, keep, out, run_id, timeout, timeout_margin, trials, workspace",
+        ),
+        ({"run_file": "1: 3\n"}, "run.yaml: 1: unknown key; known: agent, agents"),
+        ({"run_file": "- a\n"}, "run.yaml: must be a mapping of settings"),
+        ({"run_file": "a: [\n"}, "run.yaml: not usable YAML: "),
+        (
+            {"run_file": "a: 1\na: 2\n"},
+            "run.yaml: not usable YAML: key 'a' stands twice",
+        ),
+        (
+            {"run_file": "agent: 5\n"},
+            "run.yaml: agent: must be NAME or NAME:label, got 5",
+        ),
+        (
+            {"run_file": "agent: {nop: 1}\n"},
+            "run.yaml: agent: must be NAME or NAME:label, got {'nop': 1}",
+        ),
+        (
+            {"run_file": "agent: nop\nagents: [{name: nop}]\n"},
+            "run.yaml: agent: give either 'agent' or 'agents', not both",
+        ),
+        (
+            {"run_file": "agents: []\n"},
+            "run.yaml: agents: Tuple should have at least 1",
+        ),
+        (
+            {"run_file": "agents: nop\n"},
+            "run.yaml: agents: Input should be a valid tuple",
+        ),
+        (
+            {"run_file": "agents: [nop]\n"},
+            "run.yaml: agents.0: Input should be a valid",
+        ),
+        (
+            {"run_file": "agents: [{name: nop, lable: x}]\n"},
+            "run.yaml: agents.0.lable: unknown key (did you mean 'label'?)",
+        ),
+        (
+            {"run_file": "agents: [{name: a, env: {A: 1}}]\n"},
+            "run.yaml: agents.0.env.A: Input should be a valid string, got 1",
+        ),
+        (
+            {"run_file": "agents: [{name: a, timeout_seconds: 0}]\n"},
+            "run.yaml: agents.0.timeout_seconds: Input should be greater than 0, got 0",
+        ),
+        (
+            {"run_file": "timeout:\n"},
+            "run.yaml: timeout: Input should be a valid number, got None",
+        ),
+        (
+            {"pyproject": "[tool.codegenie]\ntrails = 1\n"},
+            "pyproject.toml: tool.codegenie.trails: unknown key (did you mean "
+            "'trials'?); known: ",
+        ),
+        (
+            {"pyproject": "[tool]\ncodegenie = 3\n"},
+            "pyproject.toml: tool.codegenie: must be a table",
+        ),
+        (
+            {"pyproject": "tool = 3\n"},
+            "pyproject.toml: tool.codegenie: must be a table",
+        ),
+        ({"pyproject": "[tool"}, "pyproject.toml: not TOML: "),
+    ],
+)
+def test_a_wrong_setting_is_named_with_its_place_and_key(
+    load: Load, given: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(**given)
+    assert str(caught.value).startswith(message) or message in str(caught.value)
+    assert caught.value.exit_code == 4
+
+
+def test_a_wrong_setting_is_found_though_an_earlier_place_covers_it(load: Load) -> None:
+    with pytest.raises(ConfigError, match=r"^run.yaml: trials: .* got 0$"):
+        load(options={"trials": 3}, run_file="trials: 0\n")
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        "{label: a, env: {API_KEY: s3cret}}",
+        "{name: a, lable: b, env: {API_KEY: s3cret}}",
+        "{name: [a], env: {API_KEY: s3cret}}",
+    ],
+)
+def test_an_error_does_not_print_an_agents_environment(load: Load, agent: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(run_file=f"agents: [{agent}]\n")
+    assert "s3cret" not in str(caught.value)
+    assert "agents.0." in str(caught.value)
+
+
+def test_a_run_file_that_is_missing_is_an_error_a_pyproject_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gone = tmp_path / "gone.toml"
+    config = load_config(options={}, environment={}, pyproject=gone)
+    assert config == RunConfig()
+    with pytest.raises(ConfigError) as caught:
+        load_config(options={}, environment={}, run_file=tmp_path / "run.yaml")
+    assert str(caught.value) == "run.yaml: missing"
+    assert caught.value.args == ("run.yaml", "", "missing")
+
+
+def test_variables_that_are_not_ours_are_left_alone(load: Load) -> None:
+    environment = {"CODEGENIE_SOMETHING": "x", "CODEGENIE_AGENTS": "x", "TRIALS": "7"}
+    assert load(environment=environment) == RunConfig()
