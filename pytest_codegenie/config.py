@@ -231,20 +231,34 @@ def _config_error(layer: _Layer, exc: ValidationError) -> ConfigError:
 def _chosen_agents(checked: Sequence[Mapping[str, Any]]) -> tuple[AgentSpec, ...]:
     """Take the first place that names agents, filled in from the later ones.
 
-    ``--codegenie-agent claude-code:opus-high`` selects the agent of that label; its
-    options stand in the run file.
+    ``--codegenie-agent claude-code:opus-high`` selects the agent of that label, whose
+    options stand in the run file; ``claude-code`` alone selects the one that has no
+    label of its own there, or else all of that name.
     """
     places = [values["agents"] for values in checked if "agents" in values]
     if not places:
         return ()
-    described = {
+    described: dict[tuple[str, str], AgentSpec] = {
         (agent.name, agent.label): agent
         for place in reversed(places[1:])
         for agent in place
     }
-    return tuple(
-        described.get((agent.name, agent.label), agent)
-        if agent == AgentSpec(name=agent.name, label=agent.label)
-        else agent
-        for agent in places[0]
-    )
+    chosen: dict[str, AgentSpec] = {}
+    for agent in places[0]:
+        for found in _described(agent, described):
+            chosen.setdefault(found.label, found)
+    return tuple(chosen.values())
+
+
+def _described(
+    agent: AgentSpec, described: Mapping[tuple[str, str], AgentSpec]
+) -> Sequence[AgentSpec]:
+    if agent != AgentSpec(name=agent.name, label=agent.label):
+        return [agent]  # it brings its own settings
+    exact = described.get((agent.name, agent.label))
+    if exact is not None:
+        return [exact]
+    if agent.label != agent.name:
+        return [agent]
+    named = [other for other in described.values() if other.name == agent.name]
+    return named or [agent]

@@ -232,8 +232,8 @@ class TaskClassIncomplete(CodegenieError):
     def __str__(self) -> str:
         return (
             f"task class {self.name!r} is incomplete: {relative(self.missing_path)}: "
-            f"{self.reason or 'missing'}; see 'codegenie new task-class --help' "
-            "for what a task class holds"
+            f"{self.reason or 'missing'}; 'codegenie new task-class' makes one "
+            "that is whole, to compare with"
         )
 
 

@@ -254,6 +254,12 @@ class CaseJob(Record):
     artifacts_path: str = ""
 
     @property
+    def agent_limit_seconds(self) -> float:
+        """Time for the agent: its own or the configuration's, never over the case's."""
+        limit = self.agent.timeout_seconds or self.timeout_seconds
+        return min(limit, self.case.timeout_seconds or limit)
+
+    @property
     def artifacts_directory(self) -> Path | None:
         """Where the case's artifacts go; None: nowhere."""
         return self.run_directory and self.run_directory / self.artifacts_path
@@ -336,7 +342,7 @@ class BenchRunReport(Record):
     task_class: str
     agent: str
     harness_version: str
-    #: Digest of the system under test: the agent's name, label, options, version.
+    #: Digest of the system under test: the agent's name, label and options.
     sut_digest: str
     rubric_digest: str
     cassette_corpus_digest: str

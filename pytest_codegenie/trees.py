@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 
-def walk(directory: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield every entry below a directory: (path relative to it, entry).
+def walk(directory: Path, *, skip: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield every entry below a directory but ``skip``: (path relative to it, entry).
 
     A directory comes before what is in it, and may be opened or removed by then. Links
     are not followed. Unlike ``os.walk``, depth does not matter; what cannot be read is
@@ -21,6 +21,8 @@ def walk(directory: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
         prefix = pending.pop()
         for entry in _entries(os.path.join(directory, prefix)):  # noqa: PTH118
             path = prefix + entry.name
+            if path == skip:
+                continue
             yield path, entry
             if entry.is_dir(follow_symlinks=False):
                 pending.append(f"{path}/")
@@ -59,7 +61,9 @@ def copy_file(source: str, target: str) -> None:
     read = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         mode = os.fstat(read).st_mode & 0o777 | 0o600
-        write = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        write = os.open(
+            target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode
+        )
         try:
             while os.sendfile(write, read, None, 1 << 30):
                 pass

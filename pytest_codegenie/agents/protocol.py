@@ -55,7 +55,10 @@ class AgentAdapter(Agent, Protocol):
         ...
 
     def build_prompt(self, instance: EvalInstance) -> str:
-        """Return what the agent is told; it gets it on its standard input too."""
+        """Return what the agent gets on its standard input; "" for nothing.
+
+        The problem file holds it too, or the problem statement where it is empty.
+        """
         ...
 
     def get_environment(self) -> dict[str, str]:

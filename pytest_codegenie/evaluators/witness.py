@@ -87,15 +87,19 @@ def read_report(
 
 
 def _read(path: Path) -> bytes:
-    """Return a file's content, "" where there is none: judged code could write it."""
+    """Return a file's content, b"" where there is none: judged code could write it."""
     try:
+        # Neither a link nor a FIFO may lead or hold us anywhere.
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
         return b""
-    with open(fd, "rb") as file:  # noqa: PTH123 -- a descriptor
+    try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return b"no report\n"
-        data = file.read(_MAX_REPORT_BYTES + 1)
+        with open(fd, "rb", closefd=False) as file:
+            data = file.read(_MAX_REPORT_BYTES + 1)
+    finally:
+        os.close(fd)
     return data if len(data) <= _MAX_REPORT_BYTES else b"no report\n"
 
 

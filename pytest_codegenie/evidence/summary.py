@@ -56,6 +56,11 @@ class Group:
     ended_at: dt.datetime | None = None
 
     @property
+    def judged(self) -> int:
+        """Results that say something, counted or not."""
+        return self.passed + self.failed + self.ambiguous
+
+    @property
     def case_means(self) -> list[float]:
         """One score a case, its trials averaged, in the order of the case ids."""
         # fmean: under xdist trials come in any order, and the mean may not differ.
@@ -109,7 +114,8 @@ def _add(group: Group, result: Mapping[str, Any]) -> None:
         group.unpriced += 1
     else:
         group.cost_usd = (group.cost_usd or 0.0) + agent["cost_usd"]
-    if result["disposition"] == "ambiguous":
+    ambiguous = result["disposition"] == "ambiguous"
+    if ambiguous and result["outcome"] != "error":
         group.ambiguous += 1
         return
     for mode in score["failure_modes"]:

@@ -302,13 +302,8 @@ class _PatchRun:
             )
 
     def _agent_limit(self, agent: AgentAdapter) -> float:
-        limits = [self.job.case.timeout_seconds or self.job.timeout_seconds]
-        limits += [
-            own
-            for own in (self.job.agent.timeout_seconds, agent.get_timeout_seconds())
-            if own is not None
-        ]
-        return min(limits)
+        limit = self.job.agent_limit_seconds
+        return min(limit, agent.get_timeout_seconds() or limit)
 
     def _agent_environment(
         self, agent: AgentAdapter, workspace: Workspace

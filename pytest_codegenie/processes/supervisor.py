@@ -28,6 +28,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 
 from descendants import Output
 from descendants import become_subreaper
+from descendants import die_with_parent
 from descendants import kill_descendants
 
 
@@ -57,6 +58,7 @@ def _start(request: dict[str, Any]) -> tuple[int, dict[int, Output], int]:
         place = request["cwd"]
         try:
             os.setsid()
+            die_with_parent()
             os.dup2(stdin_read, 0)
             os.dup2(stdout_write, 1)
             os.dup2(stderr_write, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Collection
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from pytest_codegenie.processes import CompanionPool
 from pytest_codegenie.scoring.validation import MALFORMED
 from pytest_codegenie.scoring.validation import TIMEOUT
 from pytest_codegenie.scoring.validation import validate_answer
+from pytest_codegenie.trees import remove_tree
 
 
 _SCRIPT = Path(__file__).with_name("rubric_host.py")
@@ -47,7 +49,9 @@ def score_case(
     Raises:
         RubricError: No usable answer came; ``printed`` is on the error.
     """
+    scratch = Path(tempfile.mkdtemp(prefix="codegenie-rubric-"))
     request = {
+        "scratch": os.fspath(scratch),
         "case": case.model_dump(mode="json"),
         "output": output.model_dump(mode="json"),
         "timeout": case.rubric_wall_clock_seconds,
@@ -58,6 +62,9 @@ def score_case(
             answer, _ = host.ask(request, timeout_seconds=patience)
     except CompanionDied as exc:
         raise RubricError(MALFORMED, f"the rubric's process ended: {exc}") from exc
+    finally:
+        # The host does it too, unless the rubric ended it.
+        remove_tree(scratch)
     if answer.get("broken"):
         raise RubricError(MALFORMED, answer["broken"])
     try:

@@ -13,20 +13,22 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import json
 import os
 import resource
 import select
 import socket
 import sys
-import tempfile
 import time
 import traceback
 from pathlib import Path
 from typing import Any
 
 
-sys.path.append(sys.argv[1])
+# First, so that this is the code of the harness that started it, whatever else is
+# installed; it goes last again before anybody else's module is imported.
+sys.path.insert(0, sys.argv[1])
 
 from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.models import BenchCase
@@ -34,6 +36,7 @@ from pytest_codegenie.models import BenchScore
 from pytest_codegenie.models import HarnessOutput
 from pytest_codegenie.processes.descendants import Output
 from pytest_codegenie.processes.descendants import become_subreaper
+from pytest_codegenie.processes.descendants import die_with_parent
 from pytest_codegenie.processes.descendants import kill_descendants
 from pytest_codegenie.task_modules import import_registration
 from pytest_codegenie.trees import remove_tree
@@ -74,7 +77,7 @@ def score_in_fork(rubric_class: type[Any], request: dict[str, Any]) -> dict[str,
     """Score once in a fork; return what came of it: answer, printed, end."""
     answer_read, answer_write = os.pipe()
     printed_read, printed_write = os.pipe()
-    scratch = tempfile.mkdtemp(prefix="codegenie-rubric-")
+    scratch = request["scratch"]
     pid = os.fork()
     if pid == 0:
         try:
@@ -147,6 +150,7 @@ def _score(
 ) -> None:
     """Be the fork: never returns."""
     os.setsid()
+    die_with_parent()
     os.chdir(scratch)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(printed_write, 1)
@@ -208,6 +212,9 @@ def main() -> None:
     except CodegenieError as exc:
         broken = str(exc)
     reader = control.makefile("rb")
+    # A fork that looks for garbage would touch, and so copy, every page of ours.
+    gc.collect()
+    gc.freeze()
     while line := reader.readline():
         answer = {"broken": broken}
         if not broken:

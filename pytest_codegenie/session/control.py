@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import contextlib
 import os
 import secrets
 import traceback
@@ -81,11 +80,9 @@ def start(config: pytest.Config) -> None:
     for name, description in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {description}")
     config.pluginmanager.register(BuiltinParts(), "codegenie-parts")
-    try:
+    with _usage_errors():
         parts = gather_parts(config.hook)
         settings = read_settings(config, parts)
-    except CodegenieError as exc:
-        raise pytest.UsageError(str(exc)) from exc
     worker = getattr(config, "workerinput", {}).get(_WORKER_KEY)
     if worker is None:
         plugin: Collection = Controller(config, settings, parts)
@@ -244,22 +241,28 @@ class Collection:
     def _guard_seconds(self, item: CaseItem) -> float:
         """Return all limits of an item together, and the margin."""
         job = item.make_job()
-        limit = job.case.timeout_seconds or job.timeout_seconds
-        try:
-            tests_limit = read_task(job.case).tests.timeout_seconds or limit
-        except CodegenieError:
-            tests_limit = limit  # running the item says what is wrong
-        rubric_limit = job.case.rubric_wall_clock_seconds
-        return limit + tests_limit + rubric_limit + self.settings.timeout_margin
+        tests_limit = job.case.timeout_seconds or job.timeout_seconds
+        # One that cannot be read says so when it runs.
+        with contextlib.suppress(CodegenieError):
+            tests_limit = read_task(job.case).tests.timeout_seconds or tests_limit
+        return (
+            job.agent_limit_seconds
+            + tests_limit
+            + job.case.rubric_wall_clock_seconds
+            + self.settings.timeout_margin
+        )
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
-        self, call: pytest.CallInfo[None]
+        self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Let a corpus that is faulty, or changed during the run, be the exit code."""
         report = yield
-        error = call.excinfo.value if call.excinfo is not None else None
+        if call.excinfo is None:
+            return report
+        error: BaseException | None = call.excinfo.value
         if isinstance(error, CaseNotJudged):
+            report.longrepr = item.repr_failure(call.excinfo)
             error = error.cause
         if isinstance(error, _CORPUS_FAULTS):
             setattr(report, _EXIT_CODE, error.exit_code)
@@ -397,12 +400,10 @@ class Controller(Collection):
         self._scratch = Scratch(self.run_id)
         self.scratch = self._scratch.path
         if not option.collectonly and not self.validating:
-            try:
+            with _usage_errors():
                 self._recording = RunRecording.begin(
                     self.config, self.settings, self.run_id
                 )
-            except CodegenieError as exc:
-                raise pytest.UsageError(str(exc)) from exc
             self.run_directory = self._recording.directory
             logs.log_to(self.run_directory / "log.jsonl")
         else:
@@ -439,11 +440,12 @@ class Controller(Collection):
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """Record what is to run, as the first worker says it."""
         if self._recording is not None:
-            self._recording.selected(ids)
+            with _usage_errors():
+                self._recording.selected(ids)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
-        """Make it an ERROR that a worker of xdist died: it says nothing of the agent."""
+        """Make it an ERROR that a worker died: it says nothing of the agent."""
         report.when = "setup"
         if self.run_directory is not None:
             self._record_crash(crashitem, str(report.longrepr))
@@ -463,20 +465,23 @@ class Controller(Collection):
                     reason=reason,
                     started_at=utc_now(),
                 )
-                append_result(self.run_directory, result)
+                # It cannot be recorded on a full disk; it is an ERROR all the same.
+                with contextlib.suppress(RunStoreError):
+                    append_result(self.run_directory, result)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Record what is to run."""
         if self._recording is not None and session.items:
             cases = [item.case for item in session.items if isinstance(item, CaseItem)]
-            self._recording.selected(
-                [item.nodeid for item in session.items],
-                {
-                    f"{case.task_class}/{case.case_id}": case.case_digest
-                    for case in cases
-                    if case is not None
-                },
-            )
+            digests = {
+                f"{case.task_class}/{case.case_id}": case.case_digest
+                for case in cases
+                if case is not None
+            }
+            with _usage_errors():
+                self._recording.selected(
+                    [item.nodeid for item in session.items], digests
+                )
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Take the exit code of what does not verify, from workers too."""
@@ -522,6 +527,15 @@ def _garbage_left() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+@contextlib.contextmanager
+def _usage_errors() -> Iterator[None]:
+    """Let pytest show an error of ours that is found before anything runs."""
+    try:
+        yield
+    except CodegenieError as exc:
+        raise pytest.UsageError(str(exc)) from exc
 
 
 def relative_to(path: Path, root: Path) -> str:

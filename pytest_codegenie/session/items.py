@@ -40,8 +40,8 @@ class CaseFailed(Exception):
 class CaseNotJudged(Failed):
     """Whether the agent did it could not be told.
 
-    It comes from an item's set-up, and pytest asks no item how its set-up failed: of
-    its own ``Failed`` it shows the text without a traceback.
+    It comes from an item's set-up, and pytest asks no item how its set-up failed. For
+    a ``Failed`` it makes no traceback at least; ``repr_failure`` says it better.
     """
 
     def __init__(self, text: str, cause: CodegenieError | None = None) -> None:
@@ -139,6 +139,9 @@ class CaseItem(_Item):
     ) -> Any:
         """Show the result; what is not ours is shown as pytest does."""
         error = excinfo.value
+        if isinstance(error, CaseNotJudged):
+            lines = str(error).splitlines()
+            return _shown(self, lines[0], lines)
         if isinstance(error, CaseFailed) and self._result is not None:
             lines = describe(self._result, self.make_job().artifacts_directory)
             return _shown(self, lines[0], lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +34,10 @@ from pytest_codegenie.reporters import TerminalReporter
 class RunRecording:
     """``run.json`` at the start, reports at the end, a summary on the terminal."""
 
-    def __init__(self, directory: Path, settings: RunConfig, record: RunRecord) -> None:
+    def __init__(
+        self, root: Path, directory: Path, settings: RunConfig, record: RunRecord
+    ) -> None:
+        self._root = root
         self.directory = directory
         self._settings = settings
         self._record = record
@@ -54,7 +58,7 @@ class RunRecording:
         record = RunRecord(
             run_id=run_id,
             started_at=utc_now(),
-            config=settings.model_dump(mode="json"),
+            config=_without_secrets(settings),
             versions={
                 "pytest-codegenie": pytest_codegenie.__version__,
                 "pytest": pytest.__version__,
@@ -64,7 +68,7 @@ class RunRecording:
             arguments=tuple(config.invocation_params.args),
         )
         write_record(directory / RUN, record)
-        return cls(directory, settings, record)
+        return cls(config.rootpath, directory, settings, record)
 
     def selected(
         self, items: Sequence[str], digests: Mapping[str, str] | None = None
@@ -91,7 +95,7 @@ class RunRecording:
 
     def _write_reports(self) -> None:
         self._groups = summarise(read_plain_results(self.directory))
-        judged = sum(g.passed + g.failed + g.ambiguous for g in self._groups)
+        selected = Counter(self._group_key(item) for item in self._record.items)
         agents = {agent.label: agent for agent in self._settings.agents}
         digests = {
             f"{group.task_class}/{case_id}": digest
@@ -106,11 +110,22 @@ class RunRecording:
                 group,
                 run_id=self._record.run_id,
                 harness_version=pytest_codegenie.__version__,
-                agent_settings=agents[group.agent].model_dump(mode="json"),
-                complete=judged >= len(self._record.items),
+                agent_settings=agents[group.agent].model_dump(
+                    mode="json", include={"name", "label", "options"}
+                ),
+                complete=group.judged >= selected[group.task_class, group.agent],
             )
             name = f"report-{group.task_class}-{group.agent}.json"
             write_record(self.directory / name, report)
+
+    def _group_key(self, item: str) -> tuple[str, str]:
+        """Return task class and agent of a node id."""
+        path, _, name = item.partition("::")
+        case_file = self._root / path
+        label = name.removeprefix(f"{case_file.parent.name}[").removesuffix("]")
+        if self._settings.trials > 1:
+            label = label.rpartition("-t")[0]
+        return case_file.parents[2].name, label
 
     def _add_suite_properties(self, config: pytest.Config) -> None:
         xml = config.stash.get(xml_key, None)
@@ -143,3 +158,14 @@ class RunRecording:
         if self._problem:
             terminal.write_line(self._problem)
         terminal.write_line(f"run {self._record.run_id} in {relative(self.directory)}")
+
+
+def _without_secrets(settings: RunConfig) -> dict[str, Any]:
+    """Return the settings; of an agent's environment the names alone."""
+    values = settings.model_dump(mode="json")
+    for agent in values["agents"]:
+        agent["env"] = {
+            name: "(set)" if value else "(unset)"
+            for name, value in agent["env"].items()
+        }
+    return values

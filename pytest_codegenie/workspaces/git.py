@@ -205,9 +205,7 @@ def make_readable(tree: Path, base_tree: Path) -> None:
         remove_tree(tree)
         tree.mkdir()
     tree.chmod(tree.stat().st_mode & 0o7777 | 0o700)
-    for path, entry in walk(tree):
-        if path == ".git" or path.startswith(".git/"):
-            continue  # not read
+    for path, entry in walk(tree, skip=".git"):  # which nobody reads
         if entry.name.lower() == ".git":
             remove_tree(Path(entry.path))
             continue

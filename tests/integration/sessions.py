@@ -57,7 +57,7 @@ class Project:
         return self.bench.case(case_id, **options)
 
     def three_outcomes(self) -> None:
-        """Make cases that the agent ``oracle`` passes, fails, and cannot be judged on."""
+        """Make cases that ``oracle`` passes, fails, and cannot be judged on."""
         self.case("passes", files=RIGHT_IF_MENDED)
         self.case("fails", files=RIGHT_IF_MENDED | {"expected/gold.patch": ""})
         self.case("errs", files=NEVER_JUDGED)

@@ -81,9 +81,7 @@ def test_new_makes_a_bench_that_verifies_and_runs(project: Project) -> None:
     )
     made = project.command("new", "case", "fresh-task/one")
     assert made.returncode == 0
-    assert made.stdout.splitlines()[0] == (
-        "made and signed bench/fresh-task/cases/one"
-    )
+    assert made.stdout.splitlines()[0] == ("made and signed bench/fresh-task/cases/one")
     assert project.command("new", "case", "fresh-task/two", "--disposition=negative")
     verified = project.command("verify", "fresh-task", "--static")
     assert verified.returncode == 0, verified.stdout
@@ -137,12 +135,24 @@ NOTHING: list[str] = []
         (["nwe"], 4, "invalid choice: 'nwe'"),
         (["new"], 4, "codegenie: kind is missing; this is no terminal"),
         (["new", "case"], 4, "codegenie: <task class>/<case id> is missing"),
-        (["new", "case", "one"], 4, "a case is named <task class>/<case id>, got 'one'"),
+        (
+            ["new", "case", "one"],
+            4,
+            "a case is named <task class>/<case id>, got 'one'",
+        ),
         (["new", "case", "/one"], 4, "a case is named <task class>/<case id>"),
         (["new", "case", "bench/one"], 4, "'bench' is no task class, it only holds"),
-        (["new", "case", "nil/one"], 9, "task class 'nil' not found in bench; available"),
+        (
+            ["new", "case", "nil/one"],
+            9,
+            "task class 'nil' not found in bench; available",
+        ),
         (["new", "case", "demo-task/a b"], 1, "'a b' is not a case id"),
-        (["new", "case", "demo-task/first"], 1, "cases/first exists; choose an id that"),
+        (
+            ["new", "case", "demo-task/first"],
+            1,
+            "cases/first exists; choose an id that",
+        ),
         (["new", "task-class", "Upper"], 1, "'Upper' is not a task class name"),
         (["new", "task-class", "demo-task"], 1, "bench/demo-task exists; choose"),
         (["sign", "nil"], 9, "task class 'nil' not found in bench; available"),
@@ -151,7 +161,11 @@ NOTHING: list[str] = []
         (["verify", "--bench=nowhere"], 9, "not found in nowhere; available: none"),
         (["list"], 4, "the following arguments are required: what"),
         (["list", "agent"], 4, "invalid choice: 'agent'"),
-        (["schema", "BenchScor"], 4, "no record 'BenchScor' (did you mean 'BenchScore'?)"),
+        (
+            ["schema", "BenchScor"],
+            4,
+            "no record 'BenchScor' (did you mean 'BenchScore'?)",
+        ),
     ],
 )
 def test_wrong_usage_says_what_is_wrong(
@@ -386,4 +400,6 @@ def test_schema_is_json_schema(project: Project) -> None:
     assert one["additionalProperties"] is False
     every = json.loads(project.command("schema").stdout)
     assert every["BenchScore"] == one
-    assert {"CaseResult", "RunRecord", "RunConfig", "TaskFile", "TestsFile"} <= set(every)
+    assert {"CaseResult", "RunRecord", "RunConfig", "TaskFile", "TestsFile"} <= set(
+        every
+    )

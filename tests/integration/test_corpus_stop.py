@@ -15,6 +15,11 @@ def edit(project: Project, path: str, content: str | bytes | None) -> None:
     project.bench.write(project.bench.directory / path, content)
 
 
+def sign_anew(project: Project, path: str, content: str) -> None:
+    edit(project, path, content)
+    project.bench.sign()
+
+
 #: What is done to the bench, the exit code, and what is said of it.
 FAULTS: dict[str, tuple[Callable[[Project], None], int, list[str]]] = {
     "edited": (
@@ -49,10 +54,7 @@ FAULTS: dict[str, tuple[Callable[[Project], None], int, list[str]]] = {
         ["bench/demo-task/cases/sound: digests.yaml: the entry 'sound' has no*"],
     ),
     "task": (
-        lambda p: (
-            edit(p, "cases/broken/input/task.toml", "harness = 3\n"),
-            p.bench.sign(),
-        )[0],
+        lambda p: sign_anew(p, "cases/broken/input/task.toml", "harness = 3\n"),
         6,
         ["bench/demo-task/cases/broken: *input/task.toml*"],
     ),
@@ -217,12 +219,9 @@ def test_junit_has_the_fault_as_an_error(bench: Project) -> None:
 
 
 SPOIL_AFTER_COLLECTION = """
-from pathlib import Path
-
-def pytest_runtest_logstart(nodeid):
+def pytest_runtest_setup(item):
     # All processes have collected now, and the agent is not started yet.
-    path = Path("bench/demo-task/cases/broken/input/problem.md")
-    path.write_text("other words")
+    item.path.parent.joinpath("input/problem.md").write_text("other words")
 """
 
 

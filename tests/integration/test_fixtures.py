@@ -31,7 +31,8 @@ def test_the_rubric(codegenie_rubric, codegenie_make_case, resolved):
 def test_the_task_class(codegenie_task_class):
     assert codegenie_task_class.name == "demo-task"
     assert codegenie_task_class.breakdown_keys == {"fixed", "kept"}
-    assert codegenie_task_class.failure_mode_taxonomy["not_resolved"]["severity"] == "block"
+    taxonomy = codegenie_task_class.failure_mode_taxonomy
+    assert taxonomy["not_resolved"]["severity"] == "block"
 
 def test_a_case(codegenie_make_case, tmp_path):
     case = codegenie_make_case(case_id="mine", disposition="negative", tags=("a", "b"))

@@ -166,7 +166,10 @@ def test_a_name_that_two_plugins_give_is_a_usage_error(project: Project) -> None
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        ('{"x": "no-colon"}', "must be given as 'package.module:attribute', got 'no-c*"),
+        (
+            '{"x": "no-colon"}',
+            "must be given as 'package.module:attribute', got 'no-c*",
+        ),
         ('{"x": object}', "must be given as 'package.module:attribute', got <class*"),
         ('["x"]', "must be a mapping of names to 'package.module:attribute', got *"),
     ],

@@ -212,14 +212,17 @@ def test_run_ids_sort_by_time(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keep", "kept"), [("never", []), ("failed", ["fails"]), ("always", ["fails", "ok"])]
+    ("keep", "kept"),
+    [("never", []), ("failed", ["fails"]), ("always", ["fails", "ok"])],
 )
 def test_keep_leaves_workspaces_among_the_artifacts(
     project: Project, keep: str, kept: list[str], tmp_path: Path
 ) -> None:
     project.case("ok")
     project.case("fails", files={"expected/tests.toml": ALWAYS_WRONG})
-    result = project.run(project.shell_agent("echo >> README.md"), f"--codegenie-keep={keep}")
+    result = project.run(
+        project.shell_agent("echo >> README.md"), f"--codegenie-keep={keep}"
+    )
     result.assert_outcomes(passed=1, failed=1)
     found = project.run_directories[0].glob("cases/*/shell-t1/workspaces/agent/repo")
     assert sorted(path.parts[-5] for path in found) == kept
@@ -246,7 +249,9 @@ def test_the_timeout_holds_where_the_case_says_nothing(project: Project) -> None
     project.case("own", keys={"timeout_seconds": "0.3"})
     result = project.run(project.shell_agent("sleep 60"), "--codegenie-timeout=90")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["agent.timeout: the agent was ended after 0.3 seconds"])
+    result.stdout.fnmatch_lines(
+        ["agent.timeout: the agent was ended after 0.3 seconds"]
+    )
 
 
 def test_two_runs_at_once_keep_to_themselves(project: Project) -> None:

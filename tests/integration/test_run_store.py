@@ -10,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -105,12 +106,8 @@ class HeldRun:
         self.process = project.start(project.shell_agent(script), *arguments)
         wait_until(lambda: self.agents() and self.recorded() == 1)
 
-    def agents(self) -> list[int]:
-        return [
-            pid
-            for pid in processes_with(self.sleep)
-            if Path(f"/proc/{pid}/comm").read_text() == "sleep\n"
-        ]
+    def agents(self) -> Sequence[int]:
+        return processes_with("sleep\0" + self.sleep)
 
     def recorded(self) -> int:
         directories = self.project.run_directories
@@ -170,7 +167,7 @@ def test_a_killed_worker_is_an_error_of_its_item_alone(project: Project) -> None
 def worker_above(pid: int) -> int:
     """Return the process of xdist that a process is below."""
     while True:
-        status = Path(f"/proc/{pid}/stat").read_text()
+        status = Path(f"/proc/{pid}/stat").read_text("utf-8")
         pid = int(status.rpartition(")")[2].split()[1])
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
         if b"execnet" in command or b"import sys;exec(eval(sys.stdin" in command:
@@ -221,6 +218,29 @@ def test_a_disk_that_gets_full_stops_the_session_with_a_clear_message(
     assert all(r.outcome == "error" for r in load_run(directory).results)
 
 
+def test_a_disk_that_gets_full_while_cases_are_collected_starts_no_agent(
+    project: Project, small_disk: Path, plugin_args: list[str]
+) -> None:
+    project.case()
+    ballast = small_disk / "ballast"
+    project.path.joinpath("conftest.py").write_text(
+        "from pathlib import Path\n"
+        "def pytest_ignore_collect():\n"
+        f"    ballast = Path({str(ballast)!r})\n"
+        "    try:\n"
+        "        ballast.write_bytes(bytes(256 << 10))\n"
+        "    except OSError:\n"
+        "        pass\n"
+    )
+    marker = project.path / "started"
+    option = project.shell_agent(f"touch {marker}")
+    result = project.run(option, f"--codegenie-out={small_disk}", *plugin_args)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: *run.json: *: No space left on device*"])
+    assert_no_traceback(result)
+    assert not marker.exists()
+
+
 def test_a_disk_that_is_full_is_said_before_anything_runs(
     project: Project, small_disk: Path
 ) -> None:
@@ -242,6 +262,6 @@ def test_a_result_is_on_the_disk_before_anybody_hears_of_the_outcome(
         "    if call.when == 'setup':\n"
         "        (results,) = Path('.codegenie/runs').glob('*/results.jsonl')\n"
         "        text = results.read_text()\n"
-        "        assert f'\"case_id\":\"{item.path.parent.name}\"' in text\n"
+        '        assert f\'"case_id":"{item.path.parent.name}"\' in text\n'
     )
     project.run(*plugin_args).assert_outcomes(passed=1, failed=1, errors=1)

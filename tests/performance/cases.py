@@ -25,6 +25,7 @@ from measuring import show
 from measuring import spread
 from measuring import work_directory
 
+
 _SMALL, _LARGE = 20, 200
 #: How far the time of a case, or the peak, may rise from 1000 to 5000 cases.
 _DRIFT = 1.25

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from pytest_codegenie.models import EvalResult
 from pytest_codegenie.models import HarnessOutput
 
 
+_DAY = dt.date(2026, 11, 21)
 _OUTPUT = HarnessOutput(
     agent=AgentOutput(instance_id="case", agent_name="none"),
     patch="diff --git a/calc.py b/calc.py\n",
@@ -38,7 +40,7 @@ def score_warm(case: BenchCase, task_class_dir: Path, count: int) -> None:
             case,
             _OUTPUT,
             task_class_dir=task_class_dir,
-            breakdown_keys=task_class.breakdown_keys or (),
+            breakdown_keys=tuple(task_class.breakdown_keys or ()),
             taxonomy={
                 code: mode["severity"]
                 for code, mode in (task_class.failure_mode_taxonomy or {}).items()
@@ -72,8 +74,8 @@ def main() -> None:
         difficulty="easy",
         source="curated",
         curation_class="held-out",
-        added_at="2026-11-21",  # type: ignore[arg-type] -- pydantic reads it
-        last_validated_at="2026-11-21",  # type: ignore[arg-type]
+        added_at=_DAY,
+        last_validated_at=_DAY,
         cassette_canary_pin="0" * 32,
         case_digest="blake3:" + "0" * 64,
         directory=Path(directory),

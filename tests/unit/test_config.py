@@ -334,3 +334,19 @@ def test_a_run_file_that_is_missing_is_an_error_a_pyproject_is_not(
 def test_variables_that_are_not_ours_are_left_alone(load: Load) -> None:
     environment = {"CODEGENIE_SOMETHING": "x", "CODEGENIE_AGENTS": "x", "TRIALS": "7"}
     assert load(environment=environment) == RunConfig()
+
+
+def test_a_bare_name_selects_every_agent_of_that_name(tmp_path: Path) -> None:
+    run_file = tmp_path / "run.yaml"
+    run_file.write_text(
+        "agents:\n"
+        "  - {name: command, label: low, options: {command: [a]}}\n"
+        "  - {name: command, label: high, options: {command: [b]}}\n"
+        "  - {name: nop}\n",
+        encoding="utf-8",
+    )
+    config = load_config(
+        options={"agent": ["command"]}, environment={}, run_file=run_file
+    )
+    assert [agent.label for agent in config.agents] == ["low", "high"]
+    assert all(agent.options for agent in config.agents)

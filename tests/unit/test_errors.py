@@ -112,8 +112,8 @@ ALL: list[tuple[CodegenieError, tuple[object, ...], int, str]] = [
         TaskClassIncomplete("demo", "bench/demo/rubric.py"),
         ("demo", "bench/demo/rubric.py"),
         9,
-        "task class 'demo' is incomplete: bench/demo/rubric.py: missing; see "
-        "'codegenie new task-class --help' for what a task class holds",
+        "task class 'demo' is incomplete: bench/demo/rubric.py: missing; "
+        "'codegenie new task-class' makes one that is whole, to compare with",
     ),
     (
         ChainTamperDetected("7", "a", "b"),

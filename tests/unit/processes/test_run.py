@@ -9,10 +9,12 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 from typing import NoReturn
 
 import pytest
 
+from pytest_codegenie.processes import CompanionDied
 from pytest_codegenie.processes import Completed
 from pytest_codegenie.processes import Limits
 from pytest_codegenie.processes import NotStarted
@@ -178,7 +180,7 @@ def test_a_program_that_cannot_be_started_says_why(
 @pytest.mark.parametrize("place", ["cwd", "stdin_path", "log_path"])
 def test_a_place_that_is_missing_is_named(tmp_path: Path, place: str) -> None:
     missing = tmp_path / "none" / "x"
-    arguments = {"cwd": tmp_path, place: missing}
+    arguments: dict[str, Any] = {"cwd": tmp_path, place: missing}
     with pytest.raises(NotStarted, match=r"none/x' cannot be started: No such file"):
         run(["true"], env=ENV, **arguments)
 
@@ -338,6 +340,14 @@ def test_an_exception_from_a_signal_handler_ends_the_program(tmp_path: Path) -> 
         thread.join()
         signal.signal(signal.SIGUSR1, before)
     assert not is_alive(int(pid_file.read_text(encoding="utf-8")))
+    assert shell("echo again", tmp_path).stdout == b"again\n"
+
+
+def test_a_program_that_kills_its_supervisor_dies_with_it(tmp_path: Path) -> None:
+    with pytest.raises(CompanionDied, match="a helper process died"):
+        shell("echo $$ > pid; kill -9 $PPID; sleep 60", tmp_path)
+    pid = int((tmp_path / "pid").read_text(encoding="utf-8"))
+    wait_until(lambda: not is_alive(pid))
     assert shell("echo again", tmp_path).stdout == b"again\n"
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import http.server
 import os
+import tempfile
 import textwrap
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -332,6 +334,27 @@ def test_a_rubrics_scratch_directory_is_removed(score: Score) -> None:
         "os.chmod('shut', 0);" + GOOD
     )
     assert not Path(printed.strip()).exists()
+
+
+def test_a_rubric_that_ends_its_host_dies_with_it_and_leaves_nothing(
+    score: Score, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    pid_file = tmp_path / "pid"
+    with pytest.raises(RubricError, match="the rubric's process ended"):
+        score(
+            f"""
+            import os, time
+            open({str(pid_file)!r}, "w").write(str(os.getpid()))
+            os.kill(os.getppid(), 9)
+            time.sleep(60)
+            """
+        )
+    deadline = time.monotonic() + 20
+    while is_alive(int(pid_file.read_text(encoding="utf-8"))):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert [path.name for path in tmp_path.iterdir()] == ["pid"]
 
 
 def test_a_rubric_does_not_reach_this_machines_network(score: Score) -> None:
