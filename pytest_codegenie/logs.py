@@ -13,8 +13,6 @@ from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
-import structlog
-
 
 _run_log: Path | None = None
 
@@ -27,6 +25,9 @@ def log_to(path: Path | None) -> None:
 
 def emit(event_type: str, *, level: str = "info", **payload: Any) -> None:
     """Log one event; ``payload`` is JSON-like, other values go in as their ``str``."""
+    # Imported late: it imports rich where that is installed, a quarter of our start-up.
+    import structlog
+
     logger = structlog.get_logger("pytest_codegenie")
     if _run_log is not None:
         logger = structlog.wrap_logger(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from pathlib import Path
 from pathlib import PurePosixPath
 from reprlib import Repr
@@ -83,7 +84,7 @@ def read_case_table(directory: Path) -> dict[str, Any]:
     """
     path = directory / FILE_NAME
     for link, field in ((directory, "directory"), (path, FILE_NAME)):
-        if link.is_symlink():
+        if os.path.islink(link):  # noqa: PTH114 -- hot
             raise BenchCaseLoadError(
                 directory, field, "is a symbolic link; a case has files of its own"
             )
