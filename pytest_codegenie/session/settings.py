@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import pytest
 from pytest_codegenie.config import ENVIRONMENT_PREFIX
 from pytest_codegenie.config import RunConfig
 from pytest_codegenie.config import load_config
+from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.errors import ConfigError
 from pytest_codegenie.errors import did_you_mean
 from pytest_codegenie.models import PartTable
@@ -144,3 +147,12 @@ def _check_known(source: str, kind: str, name: str, known: Mapping[str, str]) ->
             f"there is no {kind} {name!r}{did_you_mean(name, known)}; known: "
             f"{', '.join(sorted(known))} (codegenie list {kind}s)",
         )
+
+
+@contextlib.contextmanager
+def usage_errors() -> Iterator[None]:
+    """Let pytest show an error of ours that is found before anything runs."""
+    try:
+        yield
+    except CodegenieError as exc:
+        raise pytest.UsageError(str(exc)) from exc

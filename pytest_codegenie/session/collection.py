@@ -1,0 +1,204 @@
+"""From directories to items, and from what does not verify to pytest's own errors."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from collections.abc import Generator
+from collections.abc import Iterable
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_codegenie.corpus import check_task_class
+from pytest_codegenie.errors import BenchCaseDigestMismatch
+from pytest_codegenie.errors import BenchCaseLoadError
+from pytest_codegenie.errors import relative
+from pytest_codegenie.harness import validate_case
+from pytest_codegenie.models import AgentSpec
+from pytest_codegenie.models import BenchCase
+from pytest_codegenie.session.items import CaseItem
+from pytest_codegenie.session.items import CaseNotJudged
+from pytest_codegenie.session.items import CorpusFaulty
+from pytest_codegenie.session.items import ValidationItem
+from pytest_codegenie.session.items import make_case_item
+from pytest_codegenie.session.nodes import CASE_FILE
+from pytest_codegenie.session.nodes import SOURCE
+from pytest_codegenie.session.nodes import CaseFile
+from pytest_codegenie.session.nodes import ItemSource
+from pytest_codegenie.session.nodes import TaskClassDirectory
+from pytest_codegenie.session.nodes import collect_directory
+from pytest_codegenie.session.nodes import is_case_directory
+from pytest_codegenie.session.nodes import label_item
+from pytest_codegenie.session.running import Runner
+
+
+#: An attribute of reports: xdist carries what a report has beyond pytest's own.
+EXIT_CODE = "codegenie_exit_code"
+#: They are said of the corpus, whenever they are found, and decide the exit code.
+_CORPUS_FAULTS = (BenchCaseDigestMismatch, BenchCaseLoadError, CorpusFaulty)
+
+
+class Collection:
+    """Collecting cases as items: in the only process, or in each worker."""
+
+    def __init__(self, config: pytest.Config, runner: Runner) -> None:
+        self.config = config
+        self.runner = runner
+        self.validating: bool = config.option.codegenie_validate
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Leave out whatever is no case; no ignore rule hides one."""
+        if collection_path.is_dir():
+            return False if self._in_bench(collection_path) else None
+        return not (
+            collection_path.name == CASE_FILE
+            and is_case_directory(collection_path.parent)
+        )
+
+    @staticmethod
+    def _in_bench(path: Path) -> bool:
+        return (path / "registration.py").is_file() or "cases" in path.parts[-2:]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collect_directory(
+        self, path: Path, parent: pytest.Collector
+    ) -> pytest.Collector | None:
+        """Make our nodes for a bench's directories, plain ones for all others."""
+        node = collect_directory(path, parent)
+        return node or pytest.Dir.from_parent(parent, path=path)
+
+    def pytest_collect_file(
+        self, file_path: Path, parent: pytest.Collector
+    ) -> pytest.Collector | None:
+        """Make the node of a case.toml that is reached from inside of a case."""
+        if file_path.name == CASE_FILE and is_case_directory(file_path.parent):
+            file: CaseFile = CaseFile.from_parent(parent, path=file_path)
+            return file
+        return None
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection(self) -> Generator[None, object, object]:
+        """Give the nodes what they need."""
+        self.config.stash[SOURCE] = ItemSource(
+            self.runner.corpus, self._make_items, self._make_class_items
+        )
+        with _garbage_left():
+            return (yield)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Report what does not verify, each problem once; run nothing then."""
+        if not self.config.option.collectonly:
+            self.runner.corpus.check_tasks(
+                item.case for item in items if isinstance(item, CaseItem)
+            )
+        problems = self.runner.corpus.problems
+        if problems:
+            items.clear()
+        for problem in problems:
+            report = pytest.CollectReport(
+                nodeid=_relative_to(problem.path, self.config.rootpath),
+                outcome="failed",
+                longrepr=str(problem.error),
+                result=[],
+            )
+            setattr(report, EXIT_CODE, problem.error.exit_code)
+            self.config.hook.pytest_collectreport(report=report)
+
+    def _make_items(
+        self, file: CaseFile, case: BenchCase | None
+    ) -> Iterable[pytest.Item]:
+        if self.validating:
+            yield from self._make_validation_items(file, case)
+            return
+        for name, agent, trial in self.runner.attempts(file.path.parent.name):
+            yield make_case_item(
+                file,
+                name,
+                case=case,
+                agent=agent,
+                job=self.runner.job_maker(case, agent, trial),
+                obtain=self.runner.obtain,
+            )
+
+    def _make_validation_items(
+        self, file: CaseFile, case: BenchCase | None
+    ) -> Iterable[pytest.Item]:
+        def check() -> Any:
+            assert case is not None
+            return validate_case(
+                case,
+                lambda name: self.runner.job(case, AgentSpec(name=name, label=name), 1),
+            )
+
+        item: ValidationItem = ValidationItem.from_parent(
+            file, name=f"{file.path.parent.name}[validate]", check=check
+        )
+        if case is not None:
+            label_item(item, case, None)
+        yield item
+
+    def _make_class_items(self, node: TaskClassDirectory) -> Iterable[pytest.Item]:
+        if self.validating:
+            yield ValidationItem.from_parent(
+                node,
+                name=f"{node.path.name}[validate]",
+                check=lambda: check_task_class(node.path)[0],
+            )
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(
+        self, item: pytest.Item
+    ) -> Generator[None, object, object]:
+        """Let pytest-timeout guard the item from outside; it looks after this."""
+        if isinstance(item, CaseItem) and self.config.pluginmanager.hasplugin(
+            "timeout"
+        ):
+            guard = pytest.mark.timeout(
+                # By a signal: the other method ends the whole session.
+                self.runner.guard_seconds(item),
+                method="signal",
+                func_only=False,
+            )
+            item.add_marker(guard)
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Let a corpus that is faulty, or changed during the run, be the exit code."""
+        report = yield
+        if call.excinfo is None:
+            return report
+        error: BaseException | None = call.excinfo.value
+        if isinstance(error, CaseNotJudged):
+            report.longrepr = item.repr_failure(call.excinfo)
+            error = error.cause
+        if isinstance(error, _CORPUS_FAULTS):
+            setattr(report, EXIT_CODE, error.exit_code)
+        return report
+
+
+@contextlib.contextmanager
+def _garbage_left() -> Iterator[None]:
+    """Do not look for garbage in the block: what is collected stays, all of it."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _relative_to(path: Path, root: Path) -> str:
+    """Return a path as node ids have it."""
+    try:
+        return path.relative_to(root).as_posix()
+    except ValueError:
+        return relative(path)

@@ -1,0 +1,158 @@
+"""The process that makes the run's directory, reports, and sets the exit code."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_codegenie import logs
+from pytest_codegenie.models import utc_now
+from pytest_codegenie.parts import make_part
+from pytest_codegenie.session.collection import EXIT_CODE
+from pytest_codegenie.session.collection import Collection
+from pytest_codegenie.session.corpus import write_manifest
+from pytest_codegenie.session.items import CaseItem
+from pytest_codegenie.session.recording import RunRecording
+from pytest_codegenie.session.running import Runner
+from pytest_codegenie.session.scratch import Scratch
+from pytest_codegenie.session.scratch import sweep
+from pytest_codegenie.session.settings import usage_errors
+from pytest_codegenie.session.worker import WORKER_KEY
+
+
+class Controller(Collection):
+    """The only process, or the controller of xdist."""
+
+    def __init__(self, config: pytest.Config, runner: Runner) -> None:
+        super().__init__(config, runner)
+        runner.run_id = runner.settings.run_id or _new_run_id()
+        self._scratch: Scratch | None = None
+        self._recording: RunRecording | None = None
+        self._exit_code: int | None = None
+        self._workers = 0
+
+    def pytest_report_header(self) -> list[str]:
+        """Say who works where."""
+        agents = ", ".join(agent.label for agent in self.runner.settings.agents)
+        name = self.runner.settings.workspace
+        workspace = make_part("workspace", name, self.runner.parts.workspaces)
+        who = "validating the corpus" if self.validating else f"agents: {agents}"
+        return [f"codegenie: {who}; workspace: {name} ({workspace.isolation})"]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Make the run's directory; hash the corpus for the workers, if there are any.
+
+        This comes before xdist starts them.
+        """
+        option = self.config.option
+        sweep()
+        self._scratch = Scratch(self.runner.run_id)
+        self.runner.scratch = self._scratch.path
+        if not option.collectonly and not self.validating:
+            with usage_errors():
+                self._recording = RunRecording.begin(
+                    self.config, self.runner.settings, self.runner.run_id
+                )
+            self.runner.run_directory = self._recording.directory
+            logs.log_to(self.runner.run_directory / "log.jsonl")
+        else:
+            logs.log_to(Path(os.devnull))  # no run, no log; not the terminal either
+        if self.config.pluginmanager.hasplugin("dsession"):
+            write_manifest(self._manifest, self._roots())
+
+    @property
+    def _manifest(self) -> Path:
+        assert self._scratch is not None
+        return self._scratch.path / "corpus.json"
+
+    def _roots(self) -> Iterator[Path]:
+        for argument in self.config.args:
+            path = self.config.invocation_params.dir / argument.partition("::")[0]
+            if path.exists():
+                # As pytest does it, so that a worker finds the path: no link resolved.
+                yield Path(os.path.abspath(path))  # noqa: PTH100
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker of xdist what it takes part in."""
+        node.workerinput[WORKER_KEY] = {
+            "run_id": self.runner.run_id,
+            "run_directory": str(self.runner.run_directory or ""),
+            "scratch": str(self.runner.scratch),
+            "manifest": str(self._manifest),
+            "announces": self._workers == 0,
+            "each": self.config.option.dist == "each",
+        }
+        self._workers += 1
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Record what is to run, as the first worker says it."""
+        if self._recording is not None:
+            with usage_errors():
+                self._recording.selected(ids)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
+        """Make it an ERROR that a worker died: it says nothing of the agent."""
+        report.when = "setup"
+        file, _, name = crashitem.partition("::")
+        case_directory = (self.config.rootpath / file).parent
+        self.runner.record_crash(case_directory, name, str(report.longrepr))
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Record what is to run."""
+        if self._recording is not None and session.items:
+            cases = [item.case for item in session.items if isinstance(item, CaseItem)]
+            digests = {
+                f"{case.task_class}/{case.case_id}": case.case_digest
+                for case in cases
+                if case is not None
+            }
+            with usage_errors():
+                self._recording.selected(
+                    [item.nodeid for item in session.items], digests
+                )
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Take the exit code of what does not verify, from workers too."""
+        self._take_exit_code(report)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the exit code of a case that changed during the run."""
+        self._take_exit_code(report)
+
+    def _take_exit_code(self, report: pytest.CollectReport | pytest.TestReport) -> None:
+        code = getattr(report, EXIT_CODE, None)
+        if code is not None:
+            self._exit_code = max(self._exit_code or 0, code)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Finish the run's records and set the exit code."""
+        if self._recording is not None:
+            self._recording.finish(self.config)
+        if self._exit_code is not None:
+            session.exitstatus = self._exit_code
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Show what the run came to and where it is."""
+        if self._recording is not None:
+            self._recording.show(terminalreporter)
+
+    def pytest_unconfigure(self) -> None:
+        """Stop logging; clean up, now that no worker of xdist is left."""
+        logs.log_to(None)
+        if self._scratch is not None:
+            self._scratch.remove()
+            self._scratch = None
+
+
+def _new_run_id() -> str:
+    return f"{utc_now():%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"

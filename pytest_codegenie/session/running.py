@@ -1,0 +1,158 @@
+"""Running the case of an item, and recording the result before it is reported."""
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from collections.abc import Callable
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_codegenie import logs
+from pytest_codegenie.config import RunConfig
+from pytest_codegenie.corpus import read_task
+from pytest_codegenie.errors import CodegenieError
+from pytest_codegenie.errors import RunStoreError
+from pytest_codegenie.evidence import append_result
+from pytest_codegenie.harness import make_job
+from pytest_codegenie.harness import run_case
+from pytest_codegenie.harness import unfinished_result
+from pytest_codegenie.models import AgentSpec
+from pytest_codegenie.models import BenchCase
+from pytest_codegenie.models import CaseJob
+from pytest_codegenie.models import CaseResult
+from pytest_codegenie.models import PartTable
+from pytest_codegenie.models import utc_now
+from pytest_codegenie.session.corpus import SessionCorpus
+from pytest_codegenie.session.items import CaseItem
+
+
+class Runner:
+    """Makes jobs, runs them and records what comes of them, in one process."""
+
+    def __init__(self, settings: RunConfig, parts: PartTable) -> None:
+        self.settings = settings
+        self.parts = parts
+        self.corpus = SessionCorpus()
+        self.run_id = ""
+        #: None where nothing is recorded: with --collect-only or --codegenie-validate.
+        self.run_directory: Path | None = None
+        self.scratch: Path | None = None
+        #: Tells the artifacts of workers apart that run the same case (--dist each).
+        self.artifacts_suffix = ""
+
+    def attempts(self, case_id: str) -> Iterator[tuple[str, AgentSpec, int]]:
+        """Yield (name of the item, agent, trial) for all that is done with a case."""
+        for agent in self.settings.agents:
+            for trial in range(1, self.settings.trials + 1):
+                suffix = f"-t{trial}" if self.settings.trials > 1 else ""
+                yield f"{case_id}[{agent.label}{suffix}]", agent, trial
+
+    def guard_seconds(self, item: CaseItem) -> float:
+        """Return all limits of an item together, and the margin."""
+        job = item.make_job()
+        tests_limit = job.case.timeout_seconds or job.timeout_seconds
+        # One that cannot be read says so when it runs.
+        with contextlib.suppress(CodegenieError):
+            tests_limit = read_task(job.case).tests.timeout_seconds or tests_limit
+        return (
+            job.agent_limit_seconds
+            + tests_limit
+            + job.case.rubric_wall_clock_seconds
+            + self.settings.timeout_margin
+        )
+
+    def job_maker(
+        self, case: BenchCase | None, agent: AgentSpec, trial: int
+    ) -> Callable[[], CaseJob]:
+        """Return what makes an item's job when it is needed."""
+
+        def make() -> CaseJob:
+            assert case is not None, "a case that does not verify is never run"
+            return self.job(case, agent, trial)
+
+        return make
+
+    def job(self, case: BenchCase, agent: AgentSpec, trial: int) -> CaseJob:
+        """Return the job of a case that verifies."""
+        directory = case.directory.parent.parent
+        task_class = self.corpus.task_class(directory)
+        assert task_class is not None
+        place = f"cases/{case.case_id}/{agent.label}-t{trial}{self.artifacts_suffix}"
+        return make_job(
+            case,
+            task_class,
+            agent,
+            parts=self.parts,
+            run_id=self.run_id,
+            trial=trial,
+            workspace=self.settings.workspace,
+            timeout_seconds=self.settings.timeout,
+            keep=self.settings.keep,
+            scratch_root=self.scratch,
+            run_directory=self.run_directory,
+            artifacts_path=place,
+            rubric_digest=self.corpus.rubric_digest(directory),
+        )
+
+    def obtain(self, item: CaseItem) -> CaseResult:
+        """Run an item's case and record the result, before anybody hears of it."""
+        job = item.make_job()
+        started_at = utc_now()
+        self._log("case.started", item=item.nodeid)
+        try:
+            result = run_case(job)
+        except CodegenieError as exc:
+            self._stop_for(item, exc)
+            raise
+        except pytest.fail.Exception as exc:
+            # pytest-timeout: the harness itself hangs.
+            reason = f"the harness did not end: {exc.msg}"
+            result = unfinished_result(
+                job, code="workspace.error", reason=reason, started_at=started_at
+            )
+        except Exception as exc:
+            # A harness is anybody's code, and a disk may be full.
+            self._log("harness.broke", item=item.nodeid, trace=traceback.format_exc())
+            reason = f"the harness broke: {type(exc).__name__}: {exc}"
+            result = unfinished_result(
+                job, code="workspace.error", reason=reason, started_at=started_at
+            )
+        assert self.run_directory is not None
+        try:
+            append_result(self.run_directory, result)
+        except RunStoreError as exc:
+            self._stop_for(item, exc)
+            raise
+        self._log("case.ended", item=item.nodeid, outcome=result.outcome)
+        return result
+
+    @staticmethod
+    def _log(event_type: str, **payload: Any) -> None:
+        # A full disk stops the session where a result cannot be recorded.
+        with contextlib.suppress(OSError):
+            logs.emit(event_type, **payload)
+
+    def _stop_for(self, item: pytest.Item, error: CodegenieError) -> None:
+        """Start no further case: the corpus, or the record, cannot be trusted."""
+        item.session.shouldstop = str(error).partition("\n")[0]
+
+    def record_crash(self, case_directory: Path, name: str, reason: str) -> None:
+        """Record the result of an item that took its worker with it."""
+        case = self.corpus.case(case_directory)
+        if case is None or self.run_directory is None:
+            return  # the other workers say what is wrong with it
+        for attempt, agent, trial in self.attempts(case.case_id):
+            if attempt == name:
+                result = unfinished_result(
+                    self.job(case, agent, trial),
+                    code="workspace.error",
+                    reason=reason,
+                    started_at=utc_now(),
+                )
+                # It cannot be recorded on a full disk; it is an ERROR all the same.
+                with contextlib.suppress(RunStoreError):
+                    append_result(self.run_directory, result)

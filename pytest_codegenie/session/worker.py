@@ -1,0 +1,44 @@
+"""A worker of xdist: it collects and runs, as the controller tells it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_codegenie import logs
+from pytest_codegenie.session.collection import Collection
+from pytest_codegenie.session.corpus import SessionCorpus
+from pytest_codegenie.session.running import Runner
+
+
+#: Of ``workerinput``: what the controller tells a worker.
+WORKER_KEY = "codegenie"
+
+
+class Worker(Collection):
+    """A worker of xdist."""
+
+    def __init__(
+        self, config: pytest.Config, runner: Runner, given: dict[str, Any]
+    ) -> None:
+        super().__init__(config, runner)
+        runner.run_id = given["run_id"]
+        runner.scratch = Path(given["scratch"])
+        runner.corpus = SessionCorpus(
+            Path(given["manifest"]), announce=given["announces"]
+        )
+        if given["run_directory"]:
+            runner.run_directory = Path(given["run_directory"])
+            logs.log_to(runner.run_directory / "log.jsonl")
+        else:
+            logs.log_to(Path(os.devnull))
+        if given["each"]:
+            worker: str = config.workerinput["workerid"]  # type: ignore[attr-defined]
+            runner.artifacts_suffix = f"-{worker}"
+
+    def pytest_unconfigure(self) -> None:
+        """Stop logging."""
+        logs.log_to(None)
