@@ -683,15 +683,15 @@ def mode_table(modes: Mapping[str, list[str]]) -> Iterator[str]:
 def artifact_names() -> set[str]:
     """Return the names that the harness gives to artifacts."""
     names = set()
-    module = ast.parse((PACKAGE / "harness" / "patch.py").read_text(encoding="utf-8"))
-    for node in ast.walk(module):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in ("_artifact", "_write_artifact")
-            and isinstance(node.args[0], ast.Constant)
-        ):
-            names.add(str(node.args[0].value))
+    for path in (PACKAGE / "harness").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in ("artifact", "write_artifact")
+                and isinstance(node.args[0], ast.Constant)
+            ):
+                names.add(str(node.args[0].value))
     return names
 
 

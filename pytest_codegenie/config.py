@@ -38,19 +38,23 @@ ENVIRONMENT_PREFIX = "CODEGENIE_"
 class RunConfig(Record):
     """What holds for a run."""
 
+    #: Who works on the cases; each agent is an item of its own.
     agents: Annotated[tuple[AgentSpec, ...], Field(min_length=1)] = (
         AgentSpec(name="oracle", label="oracle"),
     )
     #: ``auto``, or a registered workspace.
     workspace: str = "auto"
+    #: How often each case is run with each agent.
     trials: Annotated[int, Field(ge=1, le=1000)] = 1
-    #: Seconds for the agent, where neither case nor agent says otherwise.
+    #: Seconds for the agent, where it has no limit of its own; never over the case's.
     timeout: Positive = 600.0
     #: What pytest-timeout allows an item beyond all limits of its own, in seconds.
     timeout_margin: Positive = 60.0
+    #: Where runs are stored; relative to the directory pytest is started in.
     out: Path = Path(".codegenie")
     #: None: made from the time when the run starts.
     run_id: Label | None = None
+    #: Whose workspaces are kept among a case's artifacts.
     keep: Literal["never", "failed", "always"] = "never"
 
 

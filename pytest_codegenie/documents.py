@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-import tomllib
 from pathlib import Path
 from typing import Any
 
+import tomli
 import yaml
 
 
@@ -76,7 +76,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     text = read_text(path)
     try:
-        return tomllib.loads(text)
+        return tomli.loads(text)
     except RecursionError:
         raise DocumentError(path, "not TOML: nested too deeply") from None
     except ValueError as exc:

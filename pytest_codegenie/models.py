@@ -69,9 +69,12 @@ class BenchCase(Record):
 
     case_id: CaseId
     task_class: TaskClassName
+    #: Something to do, nothing to do, or reported and never counted.
     disposition: Disposition
     difficulty: Difficulty
+    #: Where the case comes from.
     source: Source
+    #: Whether a corpus was made from it that agents may have seen.
     curation_class: CurationClass
     commit_sha: str | None = None
     added_at: dt.date | AwareDatetime
@@ -79,9 +82,11 @@ class BenchCase(Record):
     cassette_canary_pin: CanaryPin
     #: The digest of the case's files, computed and equal to the signed one.
     case_digest: Digest
+    #: A file of the case with recorded model calls.
     cassette_path: str | None = None
     #: Of the agent's work, in seconds; None: the configuration's.
     timeout_seconds: Positive | None = None
+    #: What the rubric may take to score the case.
     rubric_wall_clock_seconds: Annotated[float, Field(gt=0, le=300)] = 60.0
     tags: tuple[str, ...] = ()
     #: The case's directory, absolute, on the machine that loaded it.
@@ -206,11 +211,15 @@ class HarnessOutput(Record):
 class AgentSpec(Record):
     """One agent of a run: which, how it is called in node ids, how it is set up."""
 
+    #: As ``codegenie list agents`` shows it.
     name: str
+    #: What appears in node ids; the name where none is given.
     label: Label
+    #: The agent's own settings.
     options: dict[str, Any] = Field(default_factory=dict)
     #: Added to the agent's environment; an empty string unsets.
     env: dict[str, str] = Field(default_factory=dict)
+    #: Instead of the configuration's limit; never over the case's.
     timeout_seconds: Positive | None = None
 
 
@@ -236,7 +245,7 @@ class CaseJob(Record):
     #: 1-based.
     trial: Annotated[int, Field(ge=1)] = 1
     workspace: str = "host"
-    #: Seconds for the agent where neither case nor agent sets a limit.
+    #: Seconds for the agent where it has no limit of its own.
     timeout_seconds: Positive = 600.0
     keep: Literal["never", "failed", "always"] = "never"
     #: Judge a positive case without a patch too, instead of failing it at once.

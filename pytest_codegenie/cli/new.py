@@ -36,9 +36,19 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "name", nargs="?", help="a task class, or <task class>/<case id>"
     )
-    parser.add_argument("--disposition", choices=("positive", "negative"))
-    parser.add_argument("--difficulty", choices=get_args(Difficulty))
-    parser.add_argument("--curation-class", choices=get_args(CurationClass))
+    parser.add_argument(
+        "--disposition",
+        choices=("positive", "negative"),
+        help="something to do, or a mistaken report (default: positive)",
+    )
+    parser.add_argument(
+        "--difficulty", choices=get_args(Difficulty), help="default: easy"
+    )
+    parser.add_argument(
+        "--curation-class",
+        choices=get_args(CurationClass),
+        help="whether a corpus was made from it (default: held-out)",
+    )
     add_bench_option(parser)
     parser.set_defaults(run=run)
 

@@ -26,6 +26,7 @@ from pytest_codegenie.models import Record
 class Repository(Record):
     """``[repository]`` of ``task.toml``."""
 
+    #: As people call it: ``owner/project``.
     name: str
     #: A directory or a git bundle in ``input/``, or a git URL.
     source: str
@@ -36,27 +37,37 @@ class Repository(Record):
 class Environment(Record):
     """``[environment]`` of ``task.toml``."""
 
+    #: ``major.minor`` that the case needs; "": any.
     python: str = ""
+    #: ``none``: the standard library and pytest. This version builds nothing else.
     install: Literal["auto", "none"] | list[str] = "auto"
+    #: For workspaces that are containers.
     image: str = ""
 
 
 class TaskFile(Record):
     """``input/task.toml``."""
 
+    #: The kind of work.
     harness: str = "patch"
+    #: Where the code comes from.
     repository: Repository
+    #: What the code runs in.
     environment: Environment = Environment()
 
 
 class TestsFile(Record):
     """``expected/tests.toml``."""
 
+    #: As ``codegenie list evaluators`` shows it.
     framework: str = "pytest"
+    #: Tests that fail on the base and pass once the work is done.
     fail_to_pass: list[str] = Field(default_factory=list)
+    #: Tests that pass before and after.
     pass_to_pass: list[str] = Field(default_factory=list)
     #: For the framework ``command``: a shell line, or a program and its arguments.
     command: Annotated[str, Field(min_length=1)] | list[str] | None = None
+    #: Of the test run; None: as long as the agent has.
     timeout_seconds: Positive | None = None
 
 
