@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 
 from pytest_codegenie.errors import EvaluatorError
-from pytest_codegenie.evaluators.protection import PATH_SETTINGS
-from pytest_codegenie.evaluators.protection import STEERING_SETTINGS
 from pytest_codegenie.evaluators.protection import protect_python
 from pytest_codegenie.evaluators.protocol import Judgement
 from pytest_codegenie.evaluators.protocol import Site
 from pytest_codegenie.evaluators.protocol import Verdict
+from pytest_codegenie.evaluators.pytest_settings import PATH_SETTINGS
+from pytest_codegenie.evaluators.pytest_settings import STEERING_SETTINGS
 from pytest_codegenie.evaluators.python_runs import run_tests
 from pytest_codegenie.models import EvalResult
 from pytest_codegenie.models import EvalStatus

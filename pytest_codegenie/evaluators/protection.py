@@ -11,53 +11,23 @@ Editing a visible test or adding a fixture is put back, but no tampering.
 from __future__ import annotations
 
 import ast
-import configparser
 import os
 import re
 import sys
-import tomllib
-from collections.abc import Iterable
 from pathlib import Path
 from pathlib import PurePosixPath
 
 from pytest_codegenie.evaluators.protocol import Judgement
 from pytest_codegenie.evaluators.protocol import Site
+from pytest_codegenie.evaluators.pytest_settings import PYTEST_FILES
+from pytest_codegenie.evaluators.pytest_settings import STEERING_SETTINGS
+from pytest_codegenie.evaluators.pytest_settings import pytest_settings
+from pytest_codegenie.evaluators.pytest_settings import read_settings
+from pytest_codegenie.evaluators.pytest_settings import settings_findings
 from pytest_codegenie.trees import walk
 
 
 TEST_DIRECTORIES = frozenset({"test", "tests", "testing"})
-#: Read by pytest alone, in its order of precedence.
-PYTEST_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
-#: Read by pytest and by others: where its settings stand in them.
-SHARED_FILES = {
-    "pyproject.toml": ("tool", "pytest"),
-    "tox.ini": ("pytest",),
-    "setup.cfg": ("tool:pytest",),
-}
-#: Settings that decide which code runs, or which tests.
-STEERING_SETTINGS = frozenset(
-    {
-        "addopts",
-        "collect_imported_tests",
-        "confcutdir",
-        "norecursedirs",
-        "python_classes",
-        "python_files",
-        "python_functions",
-        "required_plugins",
-        "usefixtures",
-        "xfail_strict",
-    }
-)
-#: Honest changes; they have no effect where the settings are the case's own.
-PATH_SETTINGS = frozenset({"pythonpath", "testpaths"})
-#: Of ``addopts``: how a run looks.
-_HARMLESS_OPTION = re.compile(
-    r"-[qvs]+|-r[a-zA-Z]+|-[lh]|--(strict(-markers|-config)?|showlocals|no-header|"
-    r"no-summary|verbose|quiet|(tb|color|durations|durations-min|show-capture|"
-    r"capture|verbosity|code-highlight|cov|cov-report|cov-config|cov-branch|"
-    r"junitxml|junit-xml|log-level)(=.*)?)"
-)
 _STARTUP = frozenset({"sitecustomize.py", "usercustomize.py"})
 _SHADOWED = frozenset(sys.stdlib_module_names) | {
     "_pytest",
@@ -113,7 +83,7 @@ def protect_python(
                 findings.append(finding)
         if base_file or path in after:
             put[path] = base_file
-    findings += _settings_findings(judgement.base, site.tree, settings)
+    findings += settings_findings(judgement.base, site.tree, settings)
     # Removals first: a file may stand where a directory has to be, or a link.
     site.put({path: source for path, source in put.items() if source is None})
     site.put({path: source for path, source in put.items() if source is not None})
@@ -140,20 +110,6 @@ def python_test_files(judgement: Judgement, tree: Path) -> tuple[str, ...]:
         or PurePosixPath(path).name == "conftest.py"
         or (path.endswith(".py") and PurePosixPath(path).parent.as_posix() in homes)
     )
-
-
-def pytest_settings(case_copies: Iterable[Path]) -> Path | None:
-    """Return the file that holds the case's own pytest settings, if there is one.
-
-    Args:
-        case_copies: Trees of the case (never the agent's), the first wins.
-    """
-    for tree in case_copies:
-        for name in (*PYTEST_FILES, *SHARED_FILES):
-            path = tree / name
-            if path.is_file() and (name in PYTEST_FILES or _settings(path)):
-                return path
-    return None
 
 
 def _files(tree: Path) -> set[str]:
@@ -197,7 +153,7 @@ def _is_test_directory(name: str) -> bool:
 def _import_roots(base: Path) -> frozenset[str]:
     """Return the directories whose modules are importable by their bare names."""
     settings = pytest_settings([base])
-    extra = _settings(settings).get("pythonpath") if settings else None
+    extra = read_settings(settings).get("pythonpath") if settings else None
     if isinstance(extra, str):
         extra = extra.split()
     elif not isinstance(extra, list):
@@ -380,58 +336,3 @@ def _only_adds_markers(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         ):
             return False
     return True
-
-
-def _settings_findings(base: Path, tree: Path, steering: frozenset[str]) -> list[str]:
-    findings = []
-    for name in (*PYTEST_FILES, *SHARED_FILES):
-        before, after = _settings(base / name), _settings(tree / name)
-        changed = sorted(
-            key
-            for key in steering
-            if key in after
-            and before.get(key) != after[key]
-            and not (key == "addopts" and _is_harmless(after[key], before.get(key)))
-        )
-        if changed:
-            findings.append(f"the patch sets {', '.join(changed)} for pytest in {name}")
-    return findings
-
-
-def _is_harmless(addopts: object, before: object) -> bool:
-    """Say whether a change of ``addopts`` only adds to how a run looks."""
-    known = _words(before)
-    return all(
-        word in known or _HARMLESS_OPTION.fullmatch(word) for word in _words(addopts)
-    )
-
-
-def _words(addopts: object) -> list[str]:
-    if isinstance(addopts, list):
-        return [str(word) for word in addopts]
-    return str(addopts or "").split()
-
-
-def _settings(path: Path) -> dict[str, object]:
-    """Return pytest's settings in a file; empty where it has none or is unreadable."""
-    if path.is_symlink() or not path.is_file():
-        return {}
-    text = path.read_text(encoding="utf-8", errors="replace")
-    keys = SHARED_FILES.get(path.name, ("pytest",))
-    if path.suffix == ".toml":
-        try:
-            table: object = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError):
-            return {}
-        for key in keys:
-            table = table.get(key) if isinstance(table, dict) else None
-        if not isinstance(table, dict):
-            return {}
-        options = table.get("ini_options")
-        return dict(options) if isinstance(options, dict) else dict(table)
-    parser = configparser.RawConfigParser(strict=False)
-    try:
-        parser.read_string(text)
-    except configparser.Error:
-        return {}
-    return dict(parser.items(keys[0])) if parser.has_section(keys[0]) else {}

@@ -15,15 +15,15 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from pytest_codegenie.errors import EvaluatorError
-from pytest_codegenie.evaluators.protection import PYTEST_FILES
 from pytest_codegenie.evaluators.protection import dotted
 from pytest_codegenie.evaluators.protection import module_file
 from pytest_codegenie.evaluators.protection import protect_python
-from pytest_codegenie.evaluators.protection import pytest_settings
 from pytest_codegenie.evaluators.protection import python_test_files
 from pytest_codegenie.evaluators.protocol import Judgement
 from pytest_codegenie.evaluators.protocol import Site
 from pytest_codegenie.evaluators.protocol import Verdict
+from pytest_codegenie.evaluators.pytest_settings import PYTEST_FILES
+from pytest_codegenie.evaluators.pytest_settings import pytest_settings
 from pytest_codegenie.evaluators.witness import TestReport
 from pytest_codegenie.evaluators.witness import disagreements
 from pytest_codegenie.evaluators.witness import make_result
