@@ -196,7 +196,7 @@ def test_a_registration_that_is_missing_may_still_be_written(
     directory = make_class()
     path = directory / "registration.py"
     path.rename(directory / "away")
-    with pytest.raises(TaskClassIncomplete, match=r"registration.py: missing; see"):
+    with pytest.raises(TaskClassIncomplete, match=r"registration.py: missing; 'codegenie new"):
         import_registration(directory)
     (directory / "away").rename(path)
     assert import_registration(directory).name == "demo"
@@ -221,7 +221,7 @@ def test_a_missing_module_is_named(make_class: MakeClass) -> None:
     with pytest.raises(TaskClassIncomplete) as caught:
         import_task_module(directory, "breakdown_keys")
     assert caught.value.args == ("demo", directory / "breakdown_keys.py")
-    assert "breakdown_keys.py: missing; see" in str(caught.value)
+    assert "breakdown_keys.py: missing; 'codegenie new" in str(caught.value)
 
 
 @pytest.mark.parametrize(
