@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 import json
 import os
 import resource
@@ -26,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 
-# First, so that this is the code of the harness that started it, whatever else is
-# installed; it goes last again before anybody else's module is imported.
+# First for a moment: this is to be the code of the harness that started it, whatever
+# else is installed. For everybody else's modules it comes last.
 sys.path.insert(0, sys.argv[1])
 
 from pytest_codegenie.errors import CodegenieError
@@ -41,6 +40,8 @@ from pytest_codegenie.processes.descendants import kill_descendants
 from pytest_codegenie.task_modules import import_registration
 from pytest_codegenie.trees import remove_tree
 
+
+sys.path.append(sys.path.pop(0))
 
 #: What a rubric may answer, and what it may print.
 MAX_ANSWER_BYTES = 1 << 20
@@ -127,7 +128,6 @@ def _watch(pid: int, streams: dict[int, Output], timeout: float) -> tuple[str, i
         elif not end and time.monotonic() >= deadline:
             end = "timeout"
     if end != "exited":
-        # waitid leaves the status to be read: kill first, then look.
         os.kill(pid, 9)
     status = os.waitpid(pid, 0)[1]
     kill_descendants()
@@ -212,9 +212,6 @@ def main() -> None:
     except CodegenieError as exc:
         broken = str(exc)
     reader = control.makefile("rb")
-    # A fork that looks for garbage would touch, and so copy, every page of ours.
-    gc.collect()
-    gc.freeze()
     while line := reader.readline():
         answer = {"broken": broken}
         if not broken:

@@ -196,7 +196,7 @@ def test_a_registration_that_is_missing_may_still_be_written(
     directory = make_class()
     path = directory / "registration.py"
     path.rename(directory / "away")
-    with pytest.raises(TaskClassIncomplete, match=r"registration.py: missing; 'codegenie new"):
+    with pytest.raises(TaskClassIncomplete, match=r"registration.py: missing; '"):
         import_registration(directory)
     (directory / "away").rename(path)
     assert import_registration(directory).name == "demo"
