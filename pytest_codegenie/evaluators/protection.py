@@ -116,8 +116,8 @@ def _files(tree: Path) -> set[str]:
     """Return the POSIX paths of all files and links in a tree, ``.git`` left out."""
     return {
         path
-        for path, entry in walk(tree)
-        if not entry.is_dir(follow_symlinks=False) and not path.startswith(".git/")
+        for path, entry in walk(tree, skip=".git")
+        if not entry.is_dir(follow_symlinks=False)
     }
 
 

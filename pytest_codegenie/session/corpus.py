@@ -55,6 +55,7 @@ class SessionCorpus:
         self._task_classes: dict[Path, TaskClass | None] = {}
         self._listings: dict[Path, CaseListing | None] = {}
         self._rubric_digests: dict[Path, str] = {}
+        self._tests_limits: dict[Path, float | None] = {}
         self._ids: dict[str, Path] = {}
         self._collided: set[str] = set()
 
@@ -113,9 +114,15 @@ class SessionCorpus:
             if case is None:
                 continue
             try:
-                read_task(case)
+                task = read_task(case)
             except CodegenieError as exc:
                 self.problems.append(Problem(case.directory, exc))
+            else:
+                self._tests_limits[case.directory] = task.tests.timeout_seconds
+
+    def tests_limit_seconds(self, case: BenchCase) -> float | None:
+        """Return what ``check_tasks`` read of a case's limit for its test run."""
+        return self._tests_limits.get(case.directory)
 
     def _claim_id(self, directory: Path) -> None:
         """Refuse an id that another case of the session has; the store needs it."""

@@ -13,7 +13,6 @@ import pytest
 
 from pytest_codegenie import logs
 from pytest_codegenie.config import RunConfig
-from pytest_codegenie.corpus import read_task
 from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.errors import RunStoreError
 from pytest_codegenie.evidence import append_result
@@ -54,13 +53,10 @@ class Runner:
     def guard_seconds(self, item: CaseItem) -> float:
         """Return all limits of an item together, and the margin."""
         job = item.make_job()
-        tests_limit = job.case.timeout_seconds or job.timeout_seconds
-        # One that cannot be read says so when it runs.
-        with contextlib.suppress(CodegenieError):
-            tests_limit = read_task(job.case).tests.timeout_seconds or tests_limit
+        tests_limit = self.corpus.tests_limit_seconds(job.case)
         return (
             job.agent_limit_seconds
-            + tests_limit
+            + (tests_limit or job.case.timeout_seconds or job.timeout_seconds)
             + job.case.rubric_wall_clock_seconds
             + self.settings.timeout_margin
         )
