@@ -27,9 +27,12 @@ from pytest_codegenie.errors import ConfigError
 from pytest_codegenie.errors import did_you_mean
 from pytest_codegenie.errors import relative
 from pytest_codegenie.models import AgentSpec
+from pytest_codegenie.models import DockerSettings
 from pytest_codegenie.models import Label
 from pytest_codegenie.models import Positive
 from pytest_codegenie.models import Record
+from pytest_codegenie.models import ResourceLimits
+from pytest_codegenie.models import SandboxSettings
 
 
 ENVIRONMENT_PREFIX = "CODEGENIE_"
@@ -48,6 +51,14 @@ class RunConfig(Record):
     trials: Annotated[int, Field(ge=1, le=1000)] = 1
     #: Seconds for the agent, where it has no limit of its own; never over the case's.
     timeout: Positive = 600.0
+    #: Seconds that building a case's environment may take.
+    setup_timeout: Positive = 1800.0
+    #: What the programs of a workspace may use.
+    limits: ResourceLimits = ResourceLimits()
+    #: For the workspace ``sandbox``.
+    sandbox: SandboxSettings = SandboxSettings()
+    #: For the workspace ``docker``.
+    docker: DockerSettings = DockerSettings()
     #: What pytest-timeout allows an item beyond all limits of its own, in seconds.
     timeout_margin: Positive = 60.0
     #: Where runs are stored; relative to the directory pytest is started in.

@@ -7,6 +7,7 @@ Unknown keys are errors. Numbers are finite. Times are aware UTC. ``to_json`` an
 from __future__ import annotations
 
 import datetime as dt
+import re
 from pathlib import Path
 from typing import Annotated
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Self
 
 from pydantic import AwareDatetime
 from pydantic import BaseModel
+from pydantic import BeforeValidator
 from pydantic import ConfigDict
 from pydantic import Field
 from pydantic import StringConstraints
@@ -43,6 +45,18 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+def _parse_size(value: Any) -> Any:
+    """Read ``4g`` as Docker does, in powers of 1024; leave the rest to pydantic."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", str(value).lower())
+    if found is None or isinstance(value, bool):
+        raise ValueError("must be a number of bytes, or one with k, m, g or t: 4g")
+    return int(float(found[1]) * 1024 ** " kmgt".index(found[2] or " "))
+
+
+#: Bytes; ``4g`` is four times 1024 to the power of three.
+Size = Annotated[int, BeforeValidator(_parse_size), Field(gt=0)]
 
 
 class Record(BaseModel):
@@ -223,6 +237,46 @@ class AgentSpec(Record):
     timeout_seconds: Positive | None = None
 
 
+class ResourceLimits(Record):
+    """What all programs of a workspace may use together, where that can be held.
+
+    Where the machine gives no cgroups, memory and processes are limited for each
+    process (memory) and for the user (processes) instead.
+    """
+
+    memory: Size = 4 << 30
+    #: Cores; None: all there are.
+    cpus: Positive | None = None
+    #: Of each process; None: wall time is the limit.
+    cpu_seconds: Positive | None = None
+    processes: Annotated[int, Field(gt=0)] = 512
+    #: Of one file.
+    file_size: Size = 2 << 30
+    open_files: Annotated[int, Field(gt=0)] = 1024
+    #: Of all files that it writes; measured while it runs.
+    disk: Size = 8 << 30
+    #: How many files those may be.
+    files: Annotated[int, Field(gt=0)] = 500_000
+
+
+class SandboxSettings(Record):
+    """What the workspace ``sandbox`` shows beside the system and the case."""
+
+    #: Directories and files of the host, read-only, by the same paths: where an agent
+    #: is installed.
+    readable: tuple[Path, ...] = ()
+
+
+class DockerSettings(Record):
+    """What the workspace ``docker`` makes its containers from."""
+
+    #: Where the case has no Dockerfile and names no image; "": ours, built once.
+    image: str = ""
+    #: Instead of the one in ``limits``.
+    memory: Size | None = None
+    cpus: Positive | None = None
+
+
 class PartTable(Record):
     """Names of parts to where they are: ``"package.module:attribute"``.
 
@@ -255,8 +309,15 @@ class CaseJob(Record):
     failure_mode_taxonomy: dict[str, Severity]
     #: Of the task class's own code; "" where nobody needs it.
     rubric_digest: str = ""
+    limits: ResourceLimits = ResourceLimits()
+    sandbox: SandboxSettings = SandboxSettings()
+    docker: DockerSettings = DockerSettings()
+    #: Seconds that building the case's environment may take.
+    setup_seconds: Positive = 1800.0
     #: Where workspaces are made; None: a directory of its own below the system's.
     scratch_root: Path | None = None
+    #: Where environments are kept; None: in the scratch directory, for this job alone.
+    cache_directory: Path | None = None
     #: The run's directory; None: no artifacts are written.
     run_directory: Path | None = None
     #: Below ``run_directory``.

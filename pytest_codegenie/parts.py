@@ -55,7 +55,10 @@ BUILTIN_PARTS = PartTable(
         "oracle": "pytest_codegenie.agents.oracle:OracleAgent",
         "predictions": "pytest_codegenie.agents.predictions:PredictionsAgent",
     },
-    workspaces={"host": "pytest_codegenie.workspaces.host:HostWorkspace"},
+    workspaces={
+        "host": "pytest_codegenie.workspaces.host:HostWorkspace",
+        "sandbox": "pytest_codegenie.workspaces.sandbox:SandboxWorkspace",
+    },
     evaluators={
         "command": "pytest_codegenie.evaluators.command:CommandEvaluator",
         "pytest": "pytest_codegenie.evaluators.python_runs:PytestEvaluator",

@@ -52,6 +52,24 @@ def copy_tree(source: Path, target: Path) -> None:
                     copy_file(entry.path, path)
 
 
+def add_tree(source: Path, target: Path) -> None:
+    """Copy what a directory holds into one that exists; what is there already stays.
+
+    Raises:
+        OSError: It cannot be read or written.
+    """
+    for path, entry in walk(source):
+        place = target / path
+        if place.is_symlink() or place.exists():
+            continue
+        if entry.is_symlink():
+            place.symlink_to(os.readlink(entry.path))  # noqa: PTH115
+        elif entry.is_dir():
+            place.mkdir()
+        else:
+            copy_file(entry.path, os.fspath(place))
+
+
 def copy_file(source: str, target: str) -> None:
     """Copy a regular file to a new one; the copy may be written to.
 

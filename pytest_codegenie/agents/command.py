@@ -24,6 +24,8 @@ class CommandAgent:
             of a file with the prompt, ``{prompt}`` the prompt itself. A program with
             a relative path is looked for where pytest was started.
         prompt: ``stdin`` (the default) or ``file``: then standard input is empty.
+        network: A list of ``host:port`` that it may reach from where it is isolated.
+        readable: A list of paths that it may read there, beside the program itself.
     """
 
     name = "command"
@@ -33,10 +35,13 @@ class CommandAgent:
     def __init__(self) -> None:
         self._command: list[str] = []
         self._prompt_on_stdin = True
+        self._endpoints: tuple[str, ...] = ()
+        self._readable: tuple[Path, ...] = ()
 
     def configure(self, options: Mapping[str, Any]) -> None:
-        """Take ``command`` and ``prompt``."""
-        check_option_names(self.name, options, ("command", "prompt"))
+        """Take the options."""
+        known = ("command", "network", "prompt", "readable")
+        check_option_names(self.name, options, known)
         self._command = _words(options.get("command"))
         prompt = options.get("prompt", "stdin")
         if prompt not in ("stdin", "file"):
@@ -45,6 +50,9 @@ class CommandAgent:
                 f"{prompt!r}"
             )
         self._prompt_on_stdin = prompt == "stdin"
+        self._endpoints = tuple(_strings("network", options.get("network", [])))
+        readable = _strings("readable", options.get("readable", []))
+        self._readable = tuple(Path(path).absolute() for path in readable)
 
     def version(self) -> str | None:
         """Return None: any program has its own way to tell."""
@@ -75,6 +83,16 @@ class CommandAgent:
         """Return nothing: the run file's ``env`` is all there is."""
         return {}
 
+    def get_endpoints(self) -> tuple[str, ...]:
+        """Return what the option ``network`` lists."""
+        return self._endpoints
+
+    def get_readable(self) -> tuple[Path, ...]:
+        """Return the program, where it is given by its path, and ``readable``."""
+        program = Path(self._command[0])
+        named = (program.absolute(),) if "/" in self._command[0] else ()
+        return named + self._readable
+
     def get_timeout_seconds(self) -> float | None:
         """Return None: the case's limit, or the run file's, holds."""
         return None
@@ -91,6 +109,15 @@ class CommandAgent:
             stderr=stderr,
             duration_seconds=duration,
         )
+
+
+def _strings(option: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise AgentUnavailable(
+            f"agent 'command': the option {option!r} must be a list of strings, got "
+            f"{value!r}"
+        )
+    return value
 
 
 def _words(command: Any) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from typing import Literal
 from typing import Protocol
@@ -63,6 +64,20 @@ class AgentAdapter(Agent, Protocol):
 
     def get_environment(self) -> dict[str, str]:
         """Return what is added to its environment; an empty string unsets."""
+        ...
+
+    def get_endpoints(self) -> tuple[str, ...]:
+        """Return what it has to reach over the network, each as ``host:port``.
+
+        A workspace that isolates gives it that and nothing else.
+        """
+        ...
+
+    def get_readable(self) -> tuple[Path, ...]:
+        """Return files and directories of this machine that it is installed in.
+
+        A workspace that isolates shows them, read-only; a container has its own.
+        """
         ...
 
     def get_timeout_seconds(self) -> float | None:

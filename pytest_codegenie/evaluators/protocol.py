@@ -14,19 +14,49 @@ from pytest_codegenie.processes import Completed
 from pytest_codegenie.processes import Limits
 
 
+class Interpreter(Protocol):
+    """The Python that judged code runs with."""
+
+    @property
+    def python(self) -> str:
+        """As programs inside of the workspace name it."""
+        ...
+
+    @property
+    def own(self) -> bool:
+        """Made for the case: plugins that are installed in it belong to its tests."""
+        ...
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Directories of the tree that modules are imported from: "" is its root."""
+        ...
+
+
 class Site(Protocol):
     """What an evaluator uses of the workspace that it judges in."""
 
+    #: On the host.
     tree: Path
 
-    def environment(self, phase: Literal["judge"]) -> dict[str, str]:
-        """Return the environment of a test run."""
+    @property
+    def environment(self) -> Interpreter:
+        """What the tests run with."""
+        ...
+
+    def inside(self, path: Path) -> str:
+        """Return how programs inside name a path in the tree or the scratch place."""
+        ...
+
+    def variables(self, phase: Literal["judge"]) -> dict[str, str]:
+        """Return the environment variables of a test run."""
         ...
 
     def exec(
         self,
         argv: Sequence[str],
         *,
+        phase: Literal["judge"],
         env: Mapping[str, str],
         limits: Limits,
         stdin_path: Path | None = None,
@@ -53,7 +83,8 @@ class Judgement:
     pass_to_pass: tuple[str, ...]
     command: str | Sequence[str] | None
     timeout_seconds: float
-    #: An empty directory, outside of the tree, for requests and reports.
+    #: A directory of the host beside the tree, for requests and reports; programs
+    #: inside can write to it.
     scratch: Path
     #: Gets what the tests print; None: nowhere.
     log_path: Path | None

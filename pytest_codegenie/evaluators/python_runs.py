@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import secrets
 import shutil
-import sys
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -60,7 +59,7 @@ class PytestEvaluator:
         request = {
             "tests": asked,
             "files": files,
-            "settings": str(_place_settings(judgement, site)),
+            "settings": site.inside(_place_settings(judgement, site)),
         }
         run = _run("run_pytest.py", request, judgement, site)
         if run.completed.exit_code == _USAGE_ERROR and b"conftest" not in (
@@ -147,8 +146,10 @@ def _run(
         json.dumps(
             {
                 **request,
-                "tree": str(site.tree),
-                "report": str(report_path),
+                "roots": list(site.environment.roots),
+                "plugins": site.environment.own,
+                "tree": site.inside(site.tree),
+                "report": site.inside(report_path),
                 "seed": secrets.token_hex(16),
                 "key": key.hex(),
             }
@@ -157,7 +158,13 @@ def _run(
     )
     # No PYTHON* variables, user site or working directory on the path, and no
     # bytecode written; what bytecode the patch brought is gone by now.
-    argv = [sys.executable, "-I", "-B", str(_INSIDE / script), str(request_path)]
+    argv = [
+        site.environment.python,
+        "-I",
+        "-B",
+        site.inside(_place_scripts(judgement) / script),
+        site.inside(request_path),
+    ]
     test_files = python_test_files(judgement, site.tree)
     before = _stamps(site.tree, test_files)
     completed = run_tests(argv, judgement, site)
@@ -181,6 +188,15 @@ def _run(
     ]
     tampering += disagreements(report, request["tests"], completed)
     return _Run(completed, report, tuple(tampering))
+
+
+def _place_scripts(judgement: Judgement) -> Path:
+    """Copy the scripts of ``inside/`` to where the workspace shows them."""
+    place = judgement.scratch / f"inside-{secrets.token_hex(4)}"
+    place.mkdir()
+    for script in _INSIDE.glob("*.py"):
+        shutil.copyfile(script, place / script.name)
+    return place
 
 
 def _stamps(tree: Path, files: Iterable[str]) -> dict[str, tuple[int, ...]]:
@@ -235,7 +251,8 @@ def run_tests(argv: Sequence[str], judgement: Judgement, site: Site) -> Complete
     try:
         return site.exec(
             argv,
-            env=site.environment("judge"),
+            phase="judge",
+            env=site.variables("judge"),
             limits=limits,
             log_path=judgement.log_path,
         )

@@ -42,8 +42,6 @@ def judge(room: CaseRoom, base: Base, patch: str) -> Verdict:
         applied, words = workspace.apply_patch(patch)
         if not applied:
             raise NotDone("patch.does_not_apply", f"the patch does not apply: {words}")
-    scratch = room.scratch / "report"
-    scratch.mkdir()
     judgement = Judgement(
         instance_id=job.case.case_id,
         base=base.tree,
@@ -52,7 +50,7 @@ def judge(room: CaseRoom, base: Base, patch: str) -> Verdict:
         pass_to_pass=task.instance.pass_to_pass,
         command=task.tests.command,
         timeout_seconds=_tests_limit(job, task),
-        scratch=scratch,
+        scratch=workspace.scratch,
         log_path=room.artifact("tests.log"),
     )
     tampering = evaluator.protect(judgement, workspace)

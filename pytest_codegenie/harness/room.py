@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from pytest_codegenie.corpus import CaseTask
 from pytest_codegenie.errors import WorkspaceUnavailable
@@ -16,8 +16,13 @@ from pytest_codegenie.logs import emit
 from pytest_codegenie.models import CaseJob
 from pytest_codegenie.parts import UnknownPartError
 from pytest_codegenie.parts import make_part
+from pytest_codegenie.trees import add_tree
+from pytest_codegenie.trees import copy_tree
 from pytest_codegenie.workspaces import Base
+from pytest_codegenie.workspaces import Environment
+from pytest_codegenie.workspaces import Recipe
 from pytest_codegenie.workspaces import Workspace
+from pytest_codegenie.workspaces import WorkspaceSpec
 from pytest_codegenie.workspaces import fetch_tree
 from pytest_codegenie.workspaces import make_base
 from pytest_codegenie.workspaces import remove_tree
@@ -37,6 +42,8 @@ class CaseRoom:
         self.timings: dict[str, float] = {}
         #: Name to path below the run's directory.
         self.artifacts: dict[str, str] = {}
+        #: What the case's code runs with; known once there is a base.
+        self.environment = Environment("")
 
     def open(self) -> None:
         """Make the scratch directory.
@@ -54,54 +61,92 @@ class CaseRoom:
             ) from exc
 
     def make_base(self) -> Base:
-        """Make what the case starts from.
+        """Make what the case starts from, and what its code runs with.
 
         Raises:
             WorkspaceUnavailable: There is no such code, or no way to run it here.
         """
-        self._check_environment()
-        case, repository = self.job.case, self.task.task.repository
-        tree = case.input_dir / repository.source
-        if not tree.is_dir():
-            source = str(tree) if tree.exists() else repository.source
-            if not repository.base_commit:
-                raise WorkspaceUnavailable(
-                    f"input/task.toml: repository.source: {repository.source!r} is no "
-                    "directory in input/; a bundle or a URL needs a base_commit"
-                )
-            tree = fetch_tree(source, repository.base_commit, self.scratch / "source")
+        tree = self._source()
+        self.environment = self._new_workspace("setup").provide(self._recipe(tree))
+        if self.environment.generated is not None:
+            source, tree = tree, self.scratch / "installed"
+            copy_tree(source, tree)
+            add_tree(self.environment.generated, tree)
         return make_base(tree, self.scratch / "base.git")
 
-    def _check_environment(self) -> None:
-        environment = self.task.task.environment
-        if environment.install != "none":
+    def _source(self) -> Path:
+        repository = self.task.task.repository
+        tree = self.job.case.input_dir / repository.source
+        if tree.is_dir():
+            return tree
+        if not repository.base_commit:
             raise WorkspaceUnavailable(
-                f"input/task.toml: environment.install = {environment.install!r}: "
-                "this version builds no environments; a case that runs on the standard "
-                'library and pytest says install = "none"'
+                f"input/task.toml: repository.source: {repository.source!r} is no "
+                "directory in input/; a bundle or a URL needs a base_commit"
             )
-        here = f"{sys.version_info.major}.{sys.version_info.minor}"
-        if environment.python not in ("", here):
-            raise WorkspaceUnavailable(
-                f"input/task.toml: environment.python = {environment.python!r}, but "
-                f"this is Python {here}; run pytest with that interpreter"
-            )
+        source = str(tree) if tree.exists() else repository.source
+        return fetch_tree(source, repository.base_commit, self.scratch / "source")
 
-    def workspace(self, base: Base, name: str) -> Workspace:
+    def _recipe(self, tree: Path) -> Recipe:
+        task = self.task.task
+        install = task.environment.install
+        dockerfile = self.job.case.input_dir / "Dockerfile"
+        return Recipe(
+            tree=tree,
+            repository=task.repository.name,
+            python=task.environment.python,
+            install=tuple(install) if isinstance(install, list) else install,
+            image=task.environment.image,
+            dockerfile=dockerfile if dockerfile.is_file() else None,
+        )
+
+    def workspace(
+        self,
+        base: Base,
+        name: str,
+        *,
+        endpoints: tuple[str, ...] = (),
+        readable: tuple[Path, ...] = (),
+    ) -> Workspace:
         """Make a workspace in ``<scratch>/<name>``.
+
+        Args:
+            base: What it holds.
+            name: Of its directory.
+            endpoints: ``host:port`` that programs reach in the phase ``agent``.
+            readable: What of this machine they can read, beside the system.
 
         Raises:
             WorkspaceUnavailable: It cannot be made.
         """
+        workspace = self._new_workspace(name, endpoints=endpoints, readable=readable)
+        workspace.prepare(base, self.environment)
+        return workspace
+
+    def _new_workspace(self, name: str, **access: Any) -> Workspace:
+        job = self.job
         try:
             workspace: Workspace = make_part(
-                "workspace", self.job.workspace, self.job.parts.workspaces
+                "workspace", job.workspace, job.parts.workspaces
             )
         except UnknownPartError as exc:
             raise WorkspaceUnavailable(str(exc)) from exc
         directory = self.scratch / name
         directory.mkdir()
-        workspace.prepare(base, directory)
+        hidden = (job.case.directory.parent.parent.parent, job.run_directory)
+        workspace.configure(
+            WorkspaceSpec(
+                directory=directory,
+                cache=job.cache_directory or self.scratch / "cache",
+                limits=job.limits,
+                sandbox=job.sandbox,
+                docker=job.docker,
+                hidden=tuple(path.resolve() for path in hidden if path is not None),
+                setup_seconds=job.setup_seconds,
+                run_id=job.run_id,
+                **access,
+            )
+        )
         return workspace
 
     def artifact(self, name: str) -> Path | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pytest_codegenie.agents import Agent
 from pytest_codegenie.agents import AgentAdapter
 from pytest_codegenie.agents import PatchAgent
@@ -94,7 +96,12 @@ class Solving:
 
     def _run_adapter(self, agent: AgentAdapter, base: Base) -> str:
         with self.room.timed("prepare"):
-            workspace = self.room.workspace(base, "agent")
+            workspace = self.room.workspace(
+                base,
+                "agent",
+                endpoints=agent.get_endpoints(),
+                readable=agent.get_readable(),
+            )
         try:
             with self.room.timed("agent"):
                 output = self._start_agent(agent, workspace)
@@ -103,6 +110,11 @@ class Solving:
         finally:
             if self.job.keep == "never":
                 workspace.destroy()
+        if not patch and "exceeded" in output.metadata:
+            raise AgentError(
+                f"the agent was ended, as it used {output.metadata['exceeded']} (the "
+                "setting 'limits'), and changed nothing"
+            )
         if not patch and output.exit_code:
             raise AgentError(
                 f"the agent ended with exit code {output.exit_code} and changed "
@@ -111,10 +123,10 @@ class Solving:
         return patch
 
     def _start_agent(self, agent: AgentAdapter, workspace: Workspace) -> AgentOutput:
-        prompt_path = self.room.scratch / "agent" / "problem.md"
+        prompt_path = workspace.scratch / "problem.md"
         instance = self.task.instance.without_answers()
         instance = instance.model_copy(
-            update={"metadata": {"problem_file": str(prompt_path)}}
+            update={"metadata": {"problem_file": workspace.inside(prompt_path)}}
         )
         prompt = agent.build_prompt(instance)
         # The file is for agents that read one; its text is the prompt either way.
@@ -123,7 +135,8 @@ class Solving:
         log_path = self.room.artifact("agent.log")
         try:
             completed = workspace.exec(
-                agent.build_command(instance, str(workspace.tree)),
+                agent.build_command(instance, workspace.inside(workspace.tree)),
+                phase="agent",
                 env=self._agent_environment(agent, workspace),
                 limits=Limits(
                     timeout_seconds=limit,
@@ -146,13 +159,17 @@ class Solving:
             completed.exit_code,
             completed.duration_seconds,
         )
-        left = {"processes_left": completed.survivors} if completed.survivors else {}
+        told: dict[str, Any] = {}
+        if completed.survivors:
+            told["processes_left"] = completed.survivors
+        if completed.exceeded:
+            told["exceeded"] = completed.exceeded
         self.output = output.model_copy(
             update={
                 "instance_id": self.job.case.case_id,
                 "agent_name": self.job.agent.name,
                 "patch": "",
-                "metadata": output.metadata | left,
+                "metadata": output.metadata | told,
             }
         )
         if completed.timed_out:
@@ -168,7 +185,7 @@ class Solving:
     def _agent_environment(
         self, agent: AgentAdapter, workspace: Workspace
     ) -> dict[str, str]:
-        environment = workspace.environment("agent")
+        environment = workspace.variables("agent")
         for key, value in (agent.get_environment() | self.job.agent.env).items():
             if value:
                 environment[key] = value

@@ -37,6 +37,18 @@ class NotStarted(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class DiskLimit:
+    """What may lie in a directory while a program runs; over that, it is ended.
+
+    It is measured again and again, so a program may get somewhat further.
+    """
+
+    directory: Path
+    max_bytes: int
+    max_files: int
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """What a program may use."""
 
@@ -50,6 +62,13 @@ class Limits:
     log_bytes: int = 10 << 20
     #: ``RLIMIT_*`` name to value, for each process of the program.
     rlimits: Mapping[str, int] = field(default_factory=dict)
+    #: Files of cgroups (``cgroup.procs``) that it joins before it starts.
+    join: tuple[Path, ...] = ()
+    #: What it writes to; None: nobody measures.
+    disk: DiskLimit | None = None
+    #: SIGTERM is meant for what the program starts, not for itself: it ignores it, and
+    #: so does what it starts, unless that resets it (``env --default-signal``).
+    shielded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +83,8 @@ class Completed:
     duration_seconds: float
     #: Processes that it had left running and that were killed.
     survivors: int
+    #: The limit that it was ended for, in words, other than time; "" for none.
+    exceeded: str = ""
 
 
 def run(
@@ -101,6 +122,9 @@ def run(
         "grace": limits.grace_seconds,
         "keep": limits.keep_bytes,
         "limits": dict(limits.rlimits),
+        "join": [os.fspath(path) for path in limits.join],
+        "disk": _disk_request(limits.disk),
+        "shielded": limits.shielded,
     }
     with _pool.borrowed() as supervisor:
         answer, (stdout, stderr) = supervisor.ask(request)
@@ -113,7 +137,14 @@ def run(
         answer["timed_out"],
         answer["duration"],
         answer["survivors"],
+        answer["exceeded"],
     )
+
+
+def _disk_request(disk: DiskLimit | None) -> list[str | int] | None:
+    if disk is None:
+        return None
+    return [os.fspath(disk.directory), disk.max_bytes, disk.max_files]
 
 
 def _start_supervisor(_key: str) -> Companion:

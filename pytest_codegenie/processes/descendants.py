@@ -1,4 +1,4 @@
-"""Finding and ending everything a process started, and keeping what it printed.
+"""What a process starts, prints and writes: found and ended, kept, measured.
 
 Standard library only, and few modules of it: the supervisor imports this in a bare
 interpreter.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import time
 
 
 PR_SET_PDEATHSIG = 1
@@ -115,3 +116,42 @@ class Output:
             return bytes(self.head + tail)
         gap = b"\n[... %d bytes left out ...]\n" % lost
         return bytes(self.head) + gap + bytes(tail)
+
+
+class DiskWatch:
+    """Measures what lies in a directory, at most a twentieth of the time."""
+
+    def __init__(self, directory: str, max_bytes: int, max_files: int) -> None:
+        self.directory = directory
+        self.max_bytes = max_bytes
+        self.max_files = max_files
+        #: When to look next, by the monotonic clock.
+        self.due = time.monotonic() + 0.25
+
+    def look(self) -> str:
+        """Return which limit is exceeded, in words; "" for none."""
+        started = time.monotonic()
+        exceeded = self._measure()
+        ended = time.monotonic()
+        self.due = ended + max(0.25, 20 * (ended - started))
+        return exceeded
+
+    def _measure(self) -> str:
+        size = files = 0
+        pending = [self.directory]
+        while pending:
+            try:
+                with os.scandir(pending.pop()) as entries:
+                    for entry in entries:
+                        files += 1
+                        if entry.is_dir(follow_symlinks=False):
+                            pending.append(entry.path)
+                        else:
+                            size += entry.stat(follow_symlinks=False).st_blocks * 512
+                        if size > self.max_bytes:
+                            return "more than %d bytes on disk" % self.max_bytes
+                        if files > self.max_files:
+                            return "more than %d files" % self.max_files
+            except OSError:
+                pass  # it is gone, or shut: what is in it counts another time
+        return ""

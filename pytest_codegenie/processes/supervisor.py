@@ -26,6 +26,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 
+from descendants import DiskWatch
 from descendants import Output
 from descendants import become_subreaper
 from descendants import die_with_parent
@@ -63,6 +64,9 @@ def _start(request: dict[str, Any]) -> tuple[int, dict[int, Output], int]:
             os.dup2(stdout_write, 1)
             os.dup2(stderr_write, 2)
             os.chdir(request["cwd"])
+            for path in request["join"]:
+                with open(path, "w", encoding="ascii") as file:
+                    file.write("0")
             for name, limit in request["limits"].items():
                 number = getattr(resource, name)
                 hard = resource.getrlimit(number)[1]
@@ -71,6 +75,8 @@ def _start(request: dict[str, Any]) -> tuple[int, dict[int, Output], int]:
                 resource.setrlimit(number, (limit, limit))
             for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_DFL)
+            if request["shielded"]:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
             place = request["argv"][0]
             # What is open above stderr closes at exec (PEP 446).
             os.execvpe(request["argv"][0], request["argv"], request["env"])
@@ -139,10 +145,13 @@ def run(
     for fd in streams:
         poller.register(fd, select.POLLIN)
     deadline = started + request["timeout"]
+    watch = DiskWatch(*request["disk"]) if request["disk"] else None
     timed_out = False
+    exceeded = ""
     status = None
     while status is None:
-        left = max(0.0, deadline - time.monotonic())
+        wake = min(deadline, watch.due) if watch else deadline
+        left = max(0.0, wake - time.monotonic())
         events = poller.poll(left * 1000 + 1)
         for fd, _ in events:
             if fd in streams:
@@ -154,6 +163,11 @@ def run(
                 _killpg(pid, signal.SIGKILL)
                 kill_descendants()
                 os._exit(0)
+        if status is None and watch and time.monotonic() >= watch.due:
+            exceeded = watch.look()
+            if exceeded:
+                _killpg(pid, signal.SIGKILL)
+                status = os.waitpid(pid, 0)[1]
         if status is None and time.monotonic() >= deadline:
             if timed_out:
                 _killpg(pid, signal.SIGKILL)
@@ -179,6 +193,7 @@ def run(
         "timed_out": timed_out,
         "duration": duration,
         "survivors": survivors,
+        "exceeded": exceeded,
         "output_bytes": [output.total for output in outputs],
     }
     return answer, outputs[0].kept(), outputs[1].kept()

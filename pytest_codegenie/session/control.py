@@ -29,10 +29,11 @@ def start(config: pytest.Config) -> None:
     for name, description in MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {description}")
     config.pluginmanager.register(BuiltinParts(), "codegenie-parts")
+    given = getattr(config, "workerinput", {}).get(WORKER_KEY)
     with usage_errors():
         parts = gather_parts(config.hook)
-        runner = Runner(read_settings(config, parts), parts)
-    given = getattr(config, "workerinput", {}).get(WORKER_KEY)
+        chosen = None if given is None else given["workspace"]
+        runner = Runner(read_settings(config, parts, chosen), parts)
     plugin: Collection = (
         Controller(config, runner) if given is None else Worker(config, runner, given)
     )

@@ -21,8 +21,10 @@ from pytest_codegenie.session.recording import RunRecording
 from pytest_codegenie.session.running import Runner
 from pytest_codegenie.session.scratch import Scratch
 from pytest_codegenie.session.scratch import sweep
+from pytest_codegenie.session.settings import WORKSPACE_PREFERENCE
 from pytest_codegenie.session.settings import usage_errors
 from pytest_codegenie.session.worker import WORKER_KEY
+from pytest_codegenie.workspaces import Workspace
 
 
 class Controller(Collection):
@@ -39,10 +41,25 @@ class Controller(Collection):
     def pytest_report_header(self) -> list[str]:
         """Say who works where."""
         agents = ", ".join(agent.label for agent in self.runner.settings.agents)
-        name = self.runner.settings.workspace
-        workspace = make_part("workspace", name, self.runner.parts.workspaces)
         who = "validating the corpus" if self.validating else f"agents: {agents}"
-        return [f"codegenie: {who}; workspace: {name} ({workspace.isolation})"]
+        return [f"codegenie: {who}", *self._workspace_lines()]
+
+    def _workspace_lines(self) -> Iterator[str]:
+        """Say where agents work, and what stands in the way of a better place."""
+        name = self.runner.settings.workspace
+        workspaces = self.runner.parts.workspaces
+        workspace: Workspace = make_part("workspace", name, workspaces)
+        fault = workspace.probe()
+        if fault:
+            yield f"workspace: {name} does not work here: {fault}"
+        else:
+            yield f"workspace: {name} ({workspace.isolation})"
+        for better in WORKSPACE_PREFERENCE:
+            if name not in WORKSPACE_PREFERENCE or better == name:
+                return
+            fault = make_part("workspace", better, workspaces).probe()
+            if fault:
+                yield f"  not {better}: {fault}"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -83,6 +100,7 @@ class Controller(Collection):
         """Tell a worker of xdist what it takes part in."""
         node.workerinput[WORKER_KEY] = {
             "run_id": self.runner.run_id,
+            "workspace": self.runner.settings.workspace,
             "run_directory": str(self.runner.run_directory or ""),
             "scratch": str(self.runner.scratch),
             "manifest": str(self._manifest),

@@ -56,6 +56,7 @@ class SessionCorpus:
         self._listings: dict[Path, CaseListing | None] = {}
         self._rubric_digests: dict[Path, str] = {}
         self._tests_limits: dict[Path, float | None] = {}
+        self._built: set[Path] = set()
         self._ids: dict[str, Path] = {}
         self._collided: set[str] = set()
 
@@ -119,10 +120,16 @@ class SessionCorpus:
                 self.problems.append(Problem(case.directory, exc))
             else:
                 self._tests_limits[case.directory] = task.tests.timeout_seconds
+                if task.task.environment.install != "none":
+                    self._built.add(case.directory)
 
     def tests_limit_seconds(self, case: BenchCase) -> float | None:
         """Return what ``check_tasks`` read of a case's limit for its test run."""
         return self._tests_limits.get(case.directory)
+
+    def needs_setup(self, case: BenchCase) -> bool:
+        """Say whether ``check_tasks`` saw that an environment has to be built."""
+        return case.directory in self._built
 
     def _claim_id(self, directory: Path) -> None:
         """Refuse an id that another case of the session has; the store needs it."""

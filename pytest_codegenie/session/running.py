@@ -58,6 +58,7 @@ class Runner:
             job.agent_limit_seconds
             + (tests_limit or job.case.timeout_seconds or job.timeout_seconds)
             + job.case.rubric_wall_clock_seconds
+            + (job.setup_seconds if self.corpus.needs_setup(job.case) else 0)
             + self.settings.timeout_margin
         )
 
@@ -88,6 +89,11 @@ class Runner:
             workspace=self.settings.workspace,
             timeout_seconds=self.settings.timeout,
             keep=self.settings.keep,
+            limits=self.settings.limits,
+            sandbox=self.settings.sandbox,
+            docker=self.settings.docker,
+            setup_seconds=self.settings.setup_timeout,
+            cache_directory=self.settings.out / "cache",
             scratch_root=self.scratch,
             run_directory=self.run_directory,
             artifacts_path=place,

@@ -22,6 +22,7 @@ from pytest_codegenie.errors import did_you_mean
 from pytest_codegenie.models import PartTable
 from pytest_codegenie.parts import BUILTIN_PARTS
 from pytest_codegenie.parts import make_part
+from pytest_codegenie.workspaces import Workspace
 
 
 #: What ``auto`` tries, best first.
@@ -93,8 +94,15 @@ def _merge(kind: str, tables: Iterable[Mapping[str, str]]) -> dict[str, str]:
     return merged
 
 
-def read_settings(config: pytest.Config, parts: PartTable) -> RunConfig:
+def read_settings(
+    config: pytest.Config, parts: PartTable, workspace: str | None = None
+) -> RunConfig:
     """Return what holds for this session, the workspace chosen.
+
+    Args:
+        config: Of pytest.
+        parts: All there are.
+        workspace: What the controller chose, in a worker of xdist; None: choose.
 
     Raises:
         ConfigError: A setting is wrong, or names a part that there is not.
@@ -110,11 +118,9 @@ def read_settings(config: pytest.Config, parts: PartTable) -> RunConfig:
     )
     for agent in settings.agents:
         _check_known(_source("agent", option), "agent", agent.name, parts.agents)
-    workspace = settings.workspace
+    workspace = workspace or settings.workspace
     if workspace == "auto":
-        workspace = next(
-            name for name in WORKSPACE_PREFERENCE if name in parts.workspaces
-        )
+        workspace = _best_workspace(parts.workspaces)
     source = _source("workspace", option)
     _check_known(source, "workspace", workspace, parts.workspaces)
     try:
@@ -128,6 +134,15 @@ def read_settings(config: pytest.Config, parts: PartTable) -> RunConfig:
             "out": config.invocation_params.dir / settings.out,
         }
     )
+
+
+def _best_workspace(workspaces: Mapping[str, str]) -> str:
+    """Return the first of ``WORKSPACE_PREFERENCE`` that works here."""
+    for name in WORKSPACE_PREFERENCE[:-1]:
+        workspace: Workspace = make_part("workspace", name, workspaces)
+        if not workspace.probe():
+            return name
+    return WORKSPACE_PREFERENCE[-1]
 
 
 def _source(key: str, option: argparse.Namespace) -> str:

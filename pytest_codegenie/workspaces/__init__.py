@@ -7,5 +7,8 @@ from pytest_codegenie.workspaces.git import MAX_PATCH_BYTES as MAX_PATCH_BYTES
 from pytest_codegenie.workspaces.git import fetch_tree as fetch_tree
 from pytest_codegenie.workspaces.git import make_base as make_base
 from pytest_codegenie.workspaces.protocol import Base as Base
+from pytest_codegenie.workspaces.protocol import Environment as Environment
 from pytest_codegenie.workspaces.protocol import PatchTooLarge as PatchTooLarge
+from pytest_codegenie.workspaces.protocol import Recipe as Recipe
 from pytest_codegenie.workspaces.protocol import Workspace as Workspace
+from pytest_codegenie.workspaces.protocol import WorkspaceSpec as WorkspaceSpec

@@ -3,135 +3,135 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
-from pathlib import PurePosixPath
 
 from pytest_codegenie import processes
 from pytest_codegenie.errors import WorkspaceUnavailable
 from pytest_codegenie.processes import CompanionDied
 from pytest_codegenie.processes import Completed
 from pytest_codegenie.processes import Limits
-from pytest_codegenie.trees import copy_file
-from pytest_codegenie.trees import copy_tree
-from pytest_codegenie.trees import remove_tree
-from pytest_codegenie.workspaces import git
-from pytest_codegenie.workspaces.protocol import Base
+from pytest_codegenie.workspaces import environments
+from pytest_codegenie.workspaces.limiting import Cage
+from pytest_codegenie.workspaces.limiting import limits_by
+from pytest_codegenie.workspaces.local_tree import LocalTree
+from pytest_codegenie.workspaces.local_tree import add_environment
+from pytest_codegenie.workspaces.local_tree import fixed_variables
+from pytest_codegenie.workspaces.protocol import Environment
 from pytest_codegenie.workspaces.protocol import Phase
+from pytest_codegenie.workspaces.protocol import Recipe
+from pytest_codegenie.workspaces.protocol import WorkspaceSpec
 
 
 #: Of our own process and of tools around it, which is none of an agent's business.
 _PRIVATE_PREFIXES = ("CODEGENIE_", "COV_CORE_", "GIT_", "PYTEST_", "PYTHON")
 
 
-class HostWorkspace:
+class HostWorkspace(LocalTree):
     """A copy of the repository in a directory; programs run as this user."""
 
     name = "host"
-    isolation = "nothing is isolated: agents run as you, on this machine"
 
-    def __init__(self) -> None:
-        self.tree = Path()
-        self._directory = Path()
-        self._base: Base | None = None
+    @property
+    def isolation(self) -> str:
+        """Say that there is none."""
+        return f"nothing is isolated: agents run as you, on this machine; {limits_by()}"
 
-    def prepare(self, base: Base, directory: Path) -> None:
-        """Copy the base's files and give them a git repository of one commit."""
-        self._base = base
-        self._directory = directory
-        self.tree = directory / "repo"
-        try:
-            copy_tree(base.tree, self.tree)
-            copy_tree(base.git_dir, self.tree / ".git")
-            for name in ("home", "tmp"):
-                (directory / name).mkdir()
-        except OSError as exc:
-            raise WorkspaceUnavailable(
-                f"a workspace cannot be made in {directory}: {exc.strerror or exc}"
-            ) from exc
+    def probe(self) -> str:
+        """Return "": it works wherever Python does."""
+        return ""
 
-    def environment(self, phase: Phase) -> dict[str, str]:
+    def configure(self, spec: WorkspaceSpec) -> None:
+        """Take what is asked for."""
+        super().configure(spec)
+        self._cage = Cage(spec.limits, spec.directory)
+
+    def provide(self, recipe: Recipe) -> Environment:
+        """Return a virtual environment, built by commands that run as this user."""
+        return environments.provide(recipe, self.spec, run_setup)
+
+    def inside(self, path: Path) -> str:
+        """Return the path as it is."""
+        return str(path)
+
+    def variables(self, phase: Phase) -> dict[str, str]:
         """Return the user's own for an agent, next to nothing for judging."""
-        fixed = {"PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(self._directory / "tmp")}
+        variables = fixed_variables(str(self.home), str(self.temporary))
+        variables["PATH"] = os.environ.get("PATH", os.defpath)
         if phase == "agent":
             own = {
                 key: value
                 for key, value in os.environ.items()
                 if not key.startswith(_PRIVATE_PREFIXES)
             }
-            return own | fixed
-        return fixed | {
-            "PATH": os.environ.get("PATH", os.defpath),
-            "HOME": str(self._directory / "home"),
-            "LANG": "C.UTF-8",
-            "TZ": "UTC",
-            "PYTHONHASHSEED": "0",
-        }
+            kept = ("PYTHONDONTWRITEBYTECODE", "TMPDIR")
+            variables = own | {key: variables[key] for key in kept}
+        return add_environment(variables, self.environment, str(self.tree))
 
     def exec(
         self,
         argv: Sequence[str],
         *,
+        phase: Phase,
         env: Mapping[str, str],
         limits: Limits,
         stdin_path: Path | None = None,
         log_path: Path | None = None,
     ) -> Completed:
         """Run a program in the tree, under the process supervisor."""
-        try:
-            return processes.run(
-                argv,
-                cwd=self.tree,
-                env=env,
-                stdin_path=stdin_path,
-                log_path=log_path,
-                limits=limits,
-            )
-        except CompanionDied as exc:
-            raise WorkspaceUnavailable(str(exc)) from exc
-
-    def put(self, files: Mapping[str, Path | None]) -> None:
-        """Write files into the tree; a link in the way is replaced, not followed."""
-        for name, source in files.items():
-            target = self._clear_way(name)
-            if source is None:
-                continue
-            if source.is_symlink():
-                target.symlink_to(source.readlink())
-            else:
-                copy_file(os.fspath(source), os.fspath(target))
-
-    def apply_patch(self, patch: str) -> tuple[bool, str]:
-        """Apply a git diff to the tree, all of it or nothing."""
-        assert self._base is not None
-        return git.apply_patch(self._base, self.tree, patch)
-
-    def diff(self, output: Path) -> str:
-        """Return how the tree differs from the base, as a git diff."""
-        assert self._base is not None
-        scratch = Path(tempfile.mkdtemp(dir=self._directory, prefix="diff-"))
-        return git.take_diff(self._base, self.tree, scratch, output)
+        completed = run_supervised(
+            argv,
+            cwd=self.tree,
+            env=env,
+            limits=self._cage.around(limits),
+            stdin_path=stdin_path,
+            log_path=log_path,
+        )
+        return self._cage.told(completed)
 
     def destroy(self) -> None:
         """Remove the directory."""
-        remove_tree(self._directory)
+        self._cage.close()
+        super().destroy()
 
-    def _clear_way(self, name: str) -> Path:
-        """Return the path of ``name``, free, below real directories of the tree."""
-        parts = PurePosixPath(name).parts
-        if not parts or ".." in parts or parts[0] == "/":
-            raise ValueError(f"{name!r} is no path inside of the tree")
-        here = self.tree
-        for part in parts[:-1]:
-            here /= part
-            if here.is_symlink() or (here.exists() and not here.is_dir()):
-                here.unlink()
-            here.mkdir(exist_ok=True)
-        here /= parts[-1]
-        if here.is_dir() and not here.is_symlink():
-            remove_tree(here)
-        else:
-            here.unlink(missing_ok=True)
-        return here
+
+def run_supervised(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    limits: Limits,
+    stdin_path: Path | None = None,
+    log_path: Path | None = None,
+) -> Completed:
+    """Run a program of this machine under the process supervisor.
+
+    Raises:
+        NotStarted: There is no such program, or it may not be executed.
+        WorkspaceUnavailable: The supervisor died.
+    """
+    try:
+        return processes.run(
+            argv,
+            cwd=cwd,
+            env=env,
+            stdin_path=stdin_path,
+            log_path=log_path,
+            limits=limits,
+        )
+    except CompanionDied as exc:
+        raise WorkspaceUnavailable(str(exc)) from exc
+
+
+def run_setup(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    writable: Sequence[Path],
+    limits: Limits,
+    log_path: Path | None,
+) -> Completed:
+    """Run a command that builds an environment; ``writable`` is all that is here."""
+    return run_supervised(argv, cwd=cwd, env=env, limits=limits, log_path=log_path)

@@ -16,6 +16,12 @@ import sys
 import types
 
 
+def let_in(tree, roots):
+    """Put the tree, and the directories that its modules are in, on the path."""
+    places = [os.path.join(tree, root) if root else tree for root in roots or [""]]
+    sys.path[:0] = list(dict.fromkeys([tree] + places))
+
+
 def take_request():
     """Read the request and leave no trace of it, nor of this program's own module."""
     with open(sys.argv[1], encoding="utf-8") as file:

@@ -167,7 +167,8 @@ def main():
     report = reporting.Report(request["report"], request.pop("key"))
     for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
         os.environ.pop(name, None)
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    if not request["plugins"]:
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     arguments = [
         "-c",
         request["settings"],
@@ -181,7 +182,7 @@ def main():
     ]
     witness = Witness(request, report)
     report.write(kind="began")
-    sys.path.insert(0, request["tree"])
+    reporting.let_in(request["tree"], request["roots"])
     sys.exit(int(pytest.main(arguments + request["files"], plugins=[witness])))
 
 

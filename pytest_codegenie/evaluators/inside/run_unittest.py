@@ -148,7 +148,7 @@ def main():
     own = (WitnessResult, reporting.Report, guarding.Machinery, guarding.Sources)
     machinery = guarding.Machinery(own)
     report.write(kind="began")
-    sys.path.insert(0, request["tree"])
+    reporting.let_in(request["tree"], request["roots"])
     tests = load(request["tests"], report, sources)
     look(report, machinery)
     modules = sorted({type(test).__module__ for test in tests})

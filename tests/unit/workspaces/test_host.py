@@ -74,7 +74,7 @@ def git(workspace: HostWorkspace, *arguments: str) -> str:
 
 def shell(workspace: HostWorkspace, script: str) -> None:
     done = workspace.exec(
-        ["/bin/sh", "-ec", script], env=workspace.environment("agent"), limits=Limits()
+        ["/bin/sh", "-ec", script], env=workspace.variables("agent"), limits=Limits()
     )
     assert done.exit_code == 0, done.stderr
 
@@ -129,10 +129,10 @@ def test_no_private_variable_reaches_an_agent(
     for name in ("GIT_DIR", "PYTHONPATH", "PYTEST_ADDOPTS", "CODEGENIE_OUT"):
         monkeypatch.setenv(name, "secret")
     monkeypatch.setenv("API_TOKEN", "the agent's")
-    environment = workspace.environment("agent")
+    environment = workspace.variables("agent")
     assert "secret" not in environment.values()
     assert environment["API_TOKEN"] == "the agent's"
-    assert "API_TOKEN" not in workspace.environment("judge")
+    assert "API_TOKEN" not in workspace.variables("judge")
 
 
 # -- the diff --------------------------------------------------------------------

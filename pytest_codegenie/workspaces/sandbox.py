@@ -1,0 +1,369 @@
+"""The workspace ``sandbox``: bubblewrap, with nothing of the machine but the system."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+from pathlib import PurePosixPath
+
+from pytest_codegenie.errors import WorkspaceUnavailable
+from pytest_codegenie.processes import Completed
+from pytest_codegenie.processes import Limits
+from pytest_codegenie.processes import NotStarted
+from pytest_codegenie.workspaces import environments
+from pytest_codegenie.workspaces.host import run_supervised
+from pytest_codegenie.workspaces.limiting import Cage
+from pytest_codegenie.workspaces.limiting import limits_by
+from pytest_codegenie.workspaces.local_tree import LocalTree
+from pytest_codegenie.workspaces.local_tree import add_environment
+from pytest_codegenie.workspaces.local_tree import fixed_variables
+from pytest_codegenie.workspaces.protocol import Base
+from pytest_codegenie.workspaces.protocol import Environment
+from pytest_codegenie.workspaces.protocol import Phase
+from pytest_codegenie.workspaces.protocol import Recipe
+from pytest_codegenie.workspaces.protocol import WorkspaceSpec
+
+
+#: Where things are inside; always the same, so that an agent's words are too. The
+#: tree's place is SWE-bench's.
+TREE = PurePosixPath("/testbed")
+SCRATCH = PurePosixPath("/scratch")
+HOME = PurePosixPath("/home/agent")
+TEMPORARY = PurePosixPath("/tmp")  # noqa: S108 -- the sandbox's own
+_USER = 1000
+
+#: Of the root directory: links on most systems today, directories on others.
+_SYSTEM = ("/bin", "/lib", "/lib32", "/lib64", "/libx32", "/sbin")
+#: What of /etc programs need; the rest is nobody's business. No passwd: it is ours.
+_ETC = (
+    "alternatives",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "debian_version",
+    "fonts",
+    "java-17-openjdk",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "magic",
+    "mime.types",
+    "nsswitch.conf",
+    "os-release",
+    "pki/tls",
+    "pki/ca-trust",
+    "protocols",
+    "services",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "terminfo",
+    "timezone",
+)
+#: What building environments may read of the user's home: how to reach an index.
+_INDEX_SETTINGS = (".config/pip", ".config/uv", ".netrc", ".pip", ".pypirc")
+
+_MAX_SIGNAL = 64
+
+
+@functools.cache
+def _bubblewrap() -> str:
+    """Return the program's path, "" where there is none."""
+    return shutil.which("bwrap") or ""
+
+
+@functools.cache
+def _probe() -> str:
+    """Return "" if a sandbox can be started here, or else why not."""
+    program = _bubblewrap()
+    if not program:
+        return "bubblewrap is not installed (apt-get install bubblewrap)"
+    command = [program, *_namespaces("judge"), *_system_mounts(), "--", "true"]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired) as exc:
+        return f"{program} does not start: {exc}"
+    if done.returncode:
+        words = done.stderr.decode(errors="replace").strip()
+        return (
+            f"{program} fails: {words}; user namespaces may be switched off here "
+            "(sysctl kernel.apparmor_restrict_unprivileged_userns, user.max_user_"
+            "namespaces; in a container: --security-opt seccomp=unconfined)"
+        )
+    return ""
+
+
+class SandboxWorkspace(LocalTree):
+    """A copy of the repository that programs see alone, by namespaces of their own."""
+
+    name = "sandbox"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._settings = Path()
+        self._cage: Cage | None = None
+
+    @property
+    def isolation(self) -> str:
+        """Say what is closed."""
+        return (
+            "bubblewrap: files, processes and network are the case's own; "
+            f"{limits_by()}"
+        )
+
+    def probe(self) -> str:
+        """Start a sandbox; what came of it holds for this process."""
+        return _probe()
+
+    def configure(self, spec: WorkspaceSpec) -> None:
+        """Take what is asked for.
+
+        Raises:
+            WorkspaceUnavailable: There can be no sandbox here.
+        """
+        if self.probe():
+            raise WorkspaceUnavailable(f"workspace 'sandbox': {self.probe()}")
+        super().configure(spec)
+        self._cage = Cage(spec.limits, spec.directory)
+
+    def provide(self, recipe: Recipe) -> Environment:
+        """Return a virtual environment, built in a sandbox that has the network."""
+        return environments.provide(recipe, self.spec, self._run_setup)
+
+    def prepare(self, base: Base, environment: Environment) -> None:
+        """Copy the base's files; write what stands for the system's own settings."""
+        super().prepare(base, environment)
+        self._settings = self.spec.directory / "etc"
+        self._settings.mkdir()
+        for name, text in _SETTINGS.items():
+            (self._settings / name).write_text(text, encoding="ascii")
+
+    def inside(self, path: Path) -> str:
+        """Return a path below ``/testbed`` or ``/scratch``."""
+        for outside, inside in ((self.tree, TREE), (self.scratch, SCRATCH)):
+            if path.is_relative_to(outside):
+                return str(inside / path.relative_to(outside))
+        return str(path)
+
+    def variables(self, phase: Phase) -> dict[str, str]:
+        """Return next to nothing; nothing of the user's."""
+        variables = fixed_variables(str(HOME), str(TEMPORARY))
+        return add_environment(variables, self.environment, str(TREE))
+
+    def exec(
+        self,
+        argv: Sequence[str],
+        *,
+        phase: Phase,
+        env: Mapping[str, str],
+        limits: Limits,
+        stdin_path: Path | None = None,
+        log_path: Path | None = None,
+    ) -> Completed:
+        """Run a program in a sandbox of its own; all of it dies with the program."""
+        assert self._cage is not None
+        self._check_program(argv[0], env)
+        completed = _run(
+            [*_namespaces(phase), *self._mounts(), "--chdir", str(TREE)],
+            argv,
+            env=env,
+            limits=self._cage.around(limits),
+            stdin_path=stdin_path,
+            log_path=log_path,
+        )
+        return self._cage.told(completed)
+
+    def destroy(self) -> None:
+        """Remove the directory."""
+        if self._cage is not None:
+            self._cage.close()
+        super().destroy()
+
+    def _mounts(self) -> list[str]:
+        """Return what is seen inside, and nothing else is."""
+        mounts = _system_mounts()
+        for path in sorted(self._settings.iterdir()):
+            mounts += ["--ro-bind", str(path), f"/etc/{path.name}"]
+        for outside, inside in self._own_places().items():
+            mounts += ["--bind", str(outside), str(inside)]
+        shown = self._shown()
+        for path in shown:
+            mounts += ["--ro-bind", str(path), str(path)]
+        mounts += _masks(self.spec.hidden, shown)
+        return [*mounts, "--remount-ro", "/"]
+
+    def _own_places(self) -> dict[Path, PurePosixPath]:
+        return {
+            self.temporary: TEMPORARY,
+            self.home: HOME,
+            self.scratch: SCRATCH,
+            self.tree: TREE,
+        }
+
+    def _shown(self) -> tuple[Path, ...]:
+        """Return what of the host is there, read-only, by the same path."""
+        wanted = (
+            *self.environment.directories,
+            *self.spec.readable,
+            *self.spec.sandbox.readable,
+        )
+        return tuple(
+            path for path in dict.fromkeys(wanted) if not path.is_relative_to("/usr")
+        )
+
+    def _check_program(self, program: str, env: Mapping[str, str]) -> None:
+        """See to it that there is such a program, by what is bound inside.
+
+        Raises:
+            NotStarted: There is none.
+        """
+        if "/" in program:
+            places = [str(TREE / program)]
+        else:
+            places = [
+                f"{directory or '.'}/{program}"
+                for directory in env.get("PATH", os.defpath).split(":")
+            ]
+        found = [path for path in map(self._outside, places) if path is not None]
+        if any(path.is_file() and os.access(path, os.X_OK) for path in found):
+            return
+        if any(path.is_file() for path in found):
+            raise NotStarted(program, "Permission denied", "EACCES")
+        raise NotStarted(program, "No such file or directory", "ENOENT")
+
+    def _outside(self, inside: str) -> Path | None:
+        """Return the host's path of one inside; None where it is not bound."""
+        path = PurePosixPath(inside)
+        for outside, place in self._own_places().items():
+            if path.is_relative_to(place):
+                return outside / path.relative_to(place)
+        for shown in (*self._shown(), Path("/usr"), *map(Path, _SYSTEM)):
+            if path.is_relative_to(shown):
+                return Path(path)
+        return None
+
+    def _run_setup(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        writable: Sequence[Path],
+        limits: Limits,
+        log_path: Path | None,
+    ) -> Completed:
+        """Run a command that builds an environment: all is read-only but its place."""
+        assert self._cage is not None
+        mounts = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+        closed = [path for path in ("/home", "/root", "/tmp") if Path(path).is_dir()]  # noqa: S108
+        for path in closed:
+            mounts += ["--tmpfs", path]
+        home = Path.home()
+        own = [home / name for name in _INDEX_SETTINGS if (home / name).exists()]
+        for path in (*own, *environments.running_environment().directories, cwd):
+            mounts += ["--ro-bind", str(path), str(path)]
+        mounts += _masks(self.spec.hidden, [Path("/")])
+        for path in writable:
+            mounts += ["--bind", str(path), str(path)]
+        return _run(
+            [*_namespaces("setup"), *mounts, "--chdir", str(cwd)],
+            argv,
+            env=env,
+            limits=self._cage.around(limits),
+            log_path=log_path,
+        )
+
+
+def _run(
+    options: Sequence[str],
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    limits: Limits,
+    stdin_path: Path | None = None,
+    log_path: Path | None = None,
+) -> Completed:
+    # SIGTERM is for the program: bubblewrap would end at once, and kill it.
+    completed = run_supervised(
+        [_bubblewrap(), *options, "--", "/usr/bin/env", "--default-signal=TERM", *argv],
+        cwd=Path("/"),
+        env=env,
+        limits=dataclasses.replace(limits, shielded=True),
+        stdin_path=stdin_path,
+        log_path=log_path,
+    )
+    code = completed.exit_code
+    if 128 < code <= 128 + _MAX_SIGNAL:
+        # So bubblewrap, and a shell, tell of a signal.
+        completed = dataclasses.replace(completed, exit_code=128 - code)
+    return completed
+
+
+def _namespaces(phase: Phase) -> list[str]:
+    options = [
+        "--unshare-user",
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+        "--uid",
+        str(_USER),
+        "--gid",
+        str(_USER),
+        "--hostname",
+        "sandbox",
+        "--die-with-parent",
+        "--disable-userns",
+    ]
+    return options if phase == "setup" else [*options, "--unshare-net"]
+
+
+@functools.cache
+def _fixed_system_mounts() -> tuple[str, ...]:
+    mounts = ["--ro-bind", "/usr", "/usr"]
+    for path in _SYSTEM:
+        if Path(path).is_symlink():
+            mounts += ["--symlink", os.readlink(path), path]  # noqa: PTH115
+        elif Path(path).is_dir():
+            mounts += ["--ro-bind", path, path]
+    for name in _ETC:
+        if Path("/etc", name).exists():
+            mounts += ["--ro-bind", f"/etc/{name}", f"/etc/{name}"]
+    mounts += ["--proc", "/proc", "--dev", "/dev", "--dir", "/run", "--dir", "/var"]
+    return (*mounts, "--symlink", str(TEMPORARY), "/var/tmp")  # noqa: S108
+
+
+def _system_mounts() -> list[str]:
+    return list(_fixed_system_mounts())
+
+
+def _masks(hidden: Iterable[Path], shown: Iterable[Path]) -> list[str]:
+    """Return mounts that cover what would be seen as part of something shown."""
+    masks = []
+    for path in hidden:
+        if any(path.is_relative_to(part) for part in shown) and path.exists():
+            if stat.S_ISDIR(path.stat().st_mode):
+                masks += ["--tmpfs", str(path)]
+            else:
+                masks += ["--ro-bind", os.devnull, str(path)]
+    return masks
+
+
+#: Of /etc, as far as it tells who and where a program is.
+_SETTINGS = {
+    "group": f"root:x:0:\nagent:x:{_USER}:\nnogroup:x:65534:\n",
+    "hostname": "sandbox\n",
+    "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+    "passwd": (
+        "root:x:0:0:root:/root:/usr/sbin/nologin\n"
+        f"agent:x:{_USER}:{_USER}:agent:{HOME}:/bin/bash\n"
+        "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
+    ),
+}
