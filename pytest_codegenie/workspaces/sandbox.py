@@ -241,12 +241,12 @@ class SandboxWorkspace(LocalTree):
     def _outside(self, inside: str) -> Path | None:
         """Return the host's path of one inside; None where it is not bound."""
         path = PurePosixPath(inside)
-        for outside, place in self._own_places().items():
-            if path.is_relative_to(place):
-                return outside / path.relative_to(place)
         for shown in (*self._shown(), Path("/usr"), *map(Path, _SYSTEM)):
             if path.is_relative_to(shown):
                 return Path(path)
+        for outside, place in self._own_places().items():
+            if path.is_relative_to(place):
+                return outside / path.relative_to(place)
         return None
 
     def _run_setup(
