@@ -95,6 +95,7 @@ def run(
     stdin_path: Path | None = None,
     log_path: Path | None = None,
     limits: Limits | None = None,
+    inherited: Mapping[int, Path] | None = None,
 ) -> Completed:
     """Run a program to its end and see to it that nothing it started lives on.
 
@@ -105,6 +106,7 @@ def run(
         stdin_path: What it reads; None: nothing.
         log_path: Gets its output while it runs, up to ``limits.log_bytes``.
         limits: None: the defaults.
+        inherited: File descriptor, above 2, to a new file that it can write to by it.
 
     Raises:
         NotStarted: There is no such program, or it may not be executed.
@@ -125,6 +127,7 @@ def run(
         "join": [os.fspath(path) for path in limits.join],
         "disk": _disk_request(limits.disk),
         "shielded": limits.shielded,
+        "inherited": [[fd, os.fspath(path)] for fd, path in (inherited or {}).items()],
     }
     with _pool.borrowed() as supervisor:
         answer, (stdout, stderr) = supervisor.ask(request)

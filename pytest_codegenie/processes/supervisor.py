@@ -77,6 +77,9 @@ def _start(request: dict[str, Any]) -> tuple[int, dict[int, Output], int]:
                 signal.signal(number, signal.SIG_DFL)
             if request["shielded"]:
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            for fd, path in request["inherited"]:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+                os.dup2(_open(path, flags), fd)
             place = request["argv"][0]
             # What is open above stderr closes at exec (PEP 446).
             os.execvpe(request["argv"][0], request["argv"], request["env"])

@@ -104,6 +104,7 @@ def run_supervised(
     limits: Limits,
     stdin_path: Path | None = None,
     log_path: Path | None = None,
+    inherited: Mapping[int, Path] | None = None,
 ) -> Completed:
     """Run a program of this machine under the process supervisor.
 
@@ -119,6 +120,7 @@ def run_supervised(
             stdin_path=stdin_path,
             log_path=log_path,
             limits=limits,
+            inherited=inherited,
         )
     except CompanionDied as exc:
         raise WorkspaceUnavailable(str(exc)) from exc

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import os
+import secrets
 import shutil
 import stat
 import subprocess
+import sys
+import tempfile
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from pathlib import PurePosixPath
 
@@ -25,6 +31,12 @@ from pytest_codegenie.workspaces.limiting import limits_by
 from pytest_codegenie.workspaces.local_tree import LocalTree
 from pytest_codegenie.workspaces.local_tree import add_environment
 from pytest_codegenie.workspaces.local_tree import fixed_variables
+from pytest_codegenie.workspaces.network import FORWARD_SCRIPT
+from pytest_codegenie.workspaces.network import Endpoint
+from pytest_codegenie.workspaces.network import Relay
+from pytest_codegenie.workspaces.network import forward_arguments
+from pytest_codegenie.workspaces.network import hosts_lines
+from pytest_codegenie.workspaces.network import read_endpoints
 from pytest_codegenie.workspaces.protocol import Base
 from pytest_codegenie.workspaces.protocol import Environment
 from pytest_codegenie.workspaces.protocol import Phase
@@ -70,6 +82,22 @@ _ETC = (
 #: What building environments may read of the user's home: how to reach an index.
 _INDEX_SETTINGS = (".config/pip", ".config/uv", ".netrc", ".pip", ".pypirc")
 
+_NAMESPACES = (
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--uid",
+    str(_USER),
+    "--gid",
+    str(_USER),
+    "--hostname",
+    "sandbox",
+    "--die-with-parent",
+    "--disable-userns",
+)
+
 _MAX_SIGNAL = 64
 
 
@@ -85,7 +113,8 @@ def _probe() -> str:
     program = _bubblewrap()
     if not program:
         return "bubblewrap is not installed (apt-get install bubblewrap)"
-    command = [program, *_namespaces("judge"), *_system_mounts(), "--", "true"]
+    options = [*_NAMESPACES, "--unshare-net", *_system_mounts()]
+    command = [program, *options, "--", "/usr/bin/env", "--default-signal=TERM", "true"]
     try:
         done = subprocess.run(command, capture_output=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired) as exc:
@@ -108,6 +137,7 @@ class SandboxWorkspace(LocalTree):
     def __init__(self) -> None:
         super().__init__()
         self._settings = Path()
+        self._endpoints: tuple[Endpoint, ...] = ()
         self._cage: Cage | None = None
 
     @property
@@ -131,6 +161,7 @@ class SandboxWorkspace(LocalTree):
         if self.probe():
             raise WorkspaceUnavailable(f"workspace 'sandbox': {self.probe()}")
         super().configure(spec)
+        self._endpoints = read_endpoints(spec.endpoints)
         self._cage = Cage(spec.limits, spec.directory)
 
     def provide(self, recipe: Recipe) -> Environment:
@@ -142,7 +173,8 @@ class SandboxWorkspace(LocalTree):
         super().prepare(base, environment)
         self._settings = self.spec.directory / "etc"
         self._settings.mkdir()
-        for name, text in _SETTINGS.items():
+        hosts = _SETTINGS["hosts"] + hosts_lines(self._endpoints)
+        for name, text in (_SETTINGS | {"hosts": hosts}).items():
             (self._settings / name).write_text(text, encoding="ascii")
 
     def inside(self, path: Path) -> str:
@@ -170,15 +202,29 @@ class SandboxWorkspace(LocalTree):
         """Run a program in a sandbox of its own; all of it dies with the program."""
         assert self._cage is not None
         self._check_program(argv[0], env)
-        completed = _run(
-            [*_namespaces(phase), *self._mounts(), "--chdir", str(TREE)],
-            argv,
-            env=env,
-            limits=self._cage.around(limits),
-            stdin_path=stdin_path,
-            log_path=log_path,
-        )
+        with self._network(phase) as network:
+            completed = self._run(
+                [*_NAMESPACES, *self._mounts(), "--chdir", str(TREE)],
+                argv,
+                network=network,
+                env=env,
+                limits=self._cage.around(limits),
+                stdin_path=stdin_path,
+                log_path=log_path,
+            )
         return self._cage.told(completed)
+
+    @contextlib.contextmanager
+    def _network(self, phase: Phase) -> Iterator[_Network]:
+        """Yield what programs of a phase have of a network."""
+        if phase == "setup":
+            yield _Network()
+        elif phase == "judge" or not self._endpoints:
+            yield _Network(options=("--unshare-net",))
+        else:
+            sockets = Path(tempfile.mkdtemp(dir=self.spec.directory, prefix="sockets-"))
+            with Relay(self._endpoints, sockets):
+                yield _Network(around=_forwarding(self._endpoints, sockets))
 
     def destroy(self) -> None:
         """Remove the directory."""
@@ -249,6 +295,47 @@ class SandboxWorkspace(LocalTree):
                 return outside / path.relative_to(place)
         return None
 
+    def _run(
+        self,
+        options: Sequence[str],
+        argv: Sequence[str],
+        *,
+        network: _Network,
+        env: Mapping[str, str],
+        limits: Limits,
+        stdin_path: Path | None = None,
+        log_path: Path | None = None,
+    ) -> Completed:
+        """Run a program behind bubblewrap.
+
+        Raises:
+            WorkspaceUnavailable: It was not the program that ended, but bubblewrap.
+        """
+        status = self.spec.directory / f"status-{secrets.token_hex(8)}.json"
+        status_fd = 3
+        sandbox = [_bubblewrap(), "--json-status-fd", str(status_fd), *options]
+        # SIGTERM is for the program: bubblewrap would end at once, and kill it.
+        program = ["/usr/bin/env", "--default-signal=TERM", *argv]
+        completed = run_supervised(
+            [*network.around, *sandbox, *network.options, "--", *program],
+            cwd=Path("/"),
+            env=env,
+            limits=dataclasses.replace(limits, shielded=True),
+            stdin_path=stdin_path,
+            log_path=log_path,
+            inherited={status_fd: status},
+        )
+        ended = b'"exit-code"' in status.read_bytes()
+        if not ended and not completed.timed_out and not completed.exceeded:
+            words = completed.stderr.decode(errors="replace").strip()
+            raise WorkspaceUnavailable(f"the sandbox broke: {words[-2000:]}")
+        code = completed.exit_code
+        if 128 < code <= 128 + _MAX_SIGNAL:
+            # So bubblewrap, and a shell, tell of a signal.
+            code = 128 - code
+        # What the program left running died with its namespace, uncounted.
+        return dataclasses.replace(completed, exit_code=code, survivors=0)
+
     def _run_setup(
         self,
         argv: Sequence[str],
@@ -272,57 +359,41 @@ class SandboxWorkspace(LocalTree):
         mounts += _masks(self.spec.hidden, [Path("/")])
         for path in writable:
             mounts += ["--bind", str(path), str(path)]
-        return _run(
-            [*_namespaces("setup"), *mounts, "--chdir", str(cwd)],
+        return self._run(
+            [*_NAMESPACES, *mounts, "--chdir", str(cwd)],
             argv,
+            network=_Network(),
             env=env,
             limits=self._cage.around(limits),
             log_path=log_path,
         )
 
 
-def _run(
-    options: Sequence[str],
-    argv: Sequence[str],
-    *,
-    env: Mapping[str, str],
-    limits: Limits,
-    stdin_path: Path | None = None,
-    log_path: Path | None = None,
-) -> Completed:
-    # SIGTERM is for the program: bubblewrap would end at once, and kill it.
-    completed = run_supervised(
-        [_bubblewrap(), *options, "--", "/usr/bin/env", "--default-signal=TERM", *argv],
-        cwd=Path("/"),
-        env=env,
-        limits=dataclasses.replace(limits, shielded=True),
-        stdin_path=stdin_path,
-        log_path=log_path,
-    )
-    code = completed.exit_code
-    if 128 < code <= 128 + _MAX_SIGNAL:
-        # So bubblewrap, and a shell, tell of a signal.
-        completed = dataclasses.replace(completed, exit_code=128 - code)
-    return completed
+@dataclass(frozen=True, slots=True)
+class _Network:
+    """How a sandbox is started to have no network, a little, or the machine's."""
+
+    #: The command that starts the sandbox in a network of its own.
+    around: Sequence[str] = ()
+    #: Of the sandbox itself.
+    options: Sequence[str] = ()
 
 
-def _namespaces(phase: Phase) -> list[str]:
-    options = [
-        "--unshare-user",
-        "--unshare-pid",
-        "--unshare-ipc",
-        "--unshare-uts",
-        "--unshare-cgroup-try",
-        "--uid",
-        str(_USER),
-        "--gid",
-        str(_USER),
-        "--hostname",
-        "sandbox",
-        "--die-with-parent",
-        "--disable-userns",
+def _forwarding(endpoints: Sequence[Endpoint], sockets: Path) -> list[str]:
+    """Return a command that starts another where endpoints are all there is.
+
+    A second bubblewrap around the first: it may give its network addresses and listen
+    on any port, and what runs in the first neither sees the forwarder nor its rights.
+    """
+    rights = ("CAP_NET_ADMIN", "CAP_NET_BIND_SERVICE")
+    return [
+        _bubblewrap(),
+        *("--unshare-user", "--unshare-net", "--uid", "0", "--gid", "0"),
+        *(word for right in rights for word in ("--cap-add", right)),
+        *("--dev-bind", "/", "/", "--die-with-parent", "--"),
+        *(sys.executable, "-I", "-S", str(FORWARD_SCRIPT)),
+        *forward_arguments(endpoints, str(sockets)),
     ]
-    return options if phase == "setup" else [*options, "--unshare-net"]
 
 
 @functools.cache
