@@ -17,10 +17,12 @@ from typing import Annotated
 from typing import Any
 from typing import Literal
 
+import yaml
 from pydantic import Field
 from pydantic import ValidationError
 
 from pytest_codegenie.documents import DocumentError
+from pytest_codegenie.documents import parse_yaml
 from pytest_codegenie.documents import read_toml
 from pytest_codegenie.documents import read_yaml
 from pytest_codegenie.errors import ConfigError
@@ -67,6 +69,14 @@ class RunConfig(Record):
     run_id: Label | None = None
     #: Whose workspaces are kept among a case's artifacts.
     keep: Literal["never", "failed", "always"] = "never"
+
+
+#: Settings that are tables, with the keys that each may have.
+TABLES: Mapping[str, type[Record]] = {
+    key: field.annotation
+    for key, field in RunConfig.model_fields.items()
+    if isinstance(field.annotation, type) and issubclass(field.annotation, Record)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +145,18 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     for key in ("agent", *RunConfig.model_fields):
         text = environment.get(_as_variable(key))
         if text and key != "agents":
-            values[key] = _split(text) if key == "agent" else text
+            values[key] = _split(text) if key == "agent" else _in_a_line(key, text)
     return values
+
+
+def _in_a_line(key: str, text: str) -> Any:
+    """Return a setting as a variable gives it; a table is a line of YAML."""
+    if key not in TABLES:
+        return text
+    try:
+        return parse_yaml(text)
+    except (yaml.YAMLError, ValueError):
+        return text  # which is no table, and so an error that shows it
 
 
 def _split(text: str) -> list[str]:
@@ -229,7 +249,16 @@ def _config_error(layer: _Layer, exc: ValidationError) -> ConfigError:
     error = exc.errors()[0]
     keys = [str(part) for part in error["loc"]]
     if error["type"] == "extra_forbidden":
-        reason = f"unknown key{did_you_mean(keys[-1], AgentSpec.model_fields)}"
+        known = TABLES.get(keys[0], AgentSpec).model_fields
+        reason = (
+            f"unknown key{did_you_mean(keys[-1], known)}; known: "
+            f"{', '.join(sorted(known))}"
+        )
+    elif keys[0] in TABLES and len(keys) == 1:
+        reason = (
+            "must be a table, such as {memory: 4g}, got "
+            f"{reprlib.repr(error['input'])}"
+        )
     elif error["type"] == "missing":
         # Not what there is instead: an agent's environment may hold secrets.
         reason = "required key is missing"

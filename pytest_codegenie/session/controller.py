@@ -21,7 +21,7 @@ from pytest_codegenie.session.recording import RunRecording
 from pytest_codegenie.session.running import Runner
 from pytest_codegenie.session.scratch import Scratch
 from pytest_codegenie.session.scratch import sweep
-from pytest_codegenie.session.settings import WORKSPACE_PREFERENCE
+from pytest_codegenie.session.settings import better_workspaces
 from pytest_codegenie.session.settings import usage_errors
 from pytest_codegenie.session.worker import WORKER_KEY
 from pytest_codegenie.workspaces import Workspace
@@ -42,24 +42,16 @@ class Controller(Collection):
         """Say who works where."""
         agents = ", ".join(agent.label for agent in self.runner.settings.agents)
         who = "validating the corpus" if self.validating else f"agents: {agents}"
-        return [f"codegenie: {who}", *self._workspace_lines()]
-
-    def _workspace_lines(self) -> Iterator[str]:
-        """Say where agents work, and what stands in the way of a better place."""
         name = self.runner.settings.workspace
-        workspaces = self.runner.parts.workspaces
-        workspace: Workspace = make_part("workspace", name, workspaces)
+        workspace: Workspace = make_part(
+            "workspace", name, self.runner.parts.workspaces
+        )
         fault = workspace.probe()
-        if fault:
-            yield f"workspace: {name} does not work here: {fault}"
-        else:
-            yield f"workspace: {name} ({workspace.isolation})"
-        for better in WORKSPACE_PREFERENCE:
-            if name not in WORKSPACE_PREFERENCE or better == name:
-                return
-            fault = make_part("workspace", better, workspaces).probe()
-            if fault:
-                yield f"  not {better}: {fault}"
+        place = f"does not work here: {fault}" if fault else workspace.isolation
+        return [
+            f"codegenie: {who}; workspace: {name} ({place})",
+            *better_workspaces(name, self.runner.parts.workspaces),
+        ]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:

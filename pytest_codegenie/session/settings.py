@@ -145,6 +145,15 @@ def _best_workspace(workspaces: Mapping[str, str]) -> str:
     return WORKSPACE_PREFERENCE[-1]
 
 
+def better_workspaces(chosen: str, workspaces: Mapping[str, str]) -> Iterator[str]:
+    """Yield for the header why what ``auto`` prefers to ``chosen`` does not work."""
+    if chosen in WORKSPACE_PREFERENCE:
+        for name in WORKSPACE_PREFERENCE[: WORKSPACE_PREFERENCE.index(chosen)]:
+            workspace: Workspace = make_part("workspace", name, workspaces)
+            if fault := workspace.probe():
+                yield f"codegenie: no workspace {name}: {fault}"
+
+
 def _source(key: str, option: argparse.Namespace) -> str:
     """Return where a setting comes from that was merged from all places."""
     if getattr(option, f"codegenie_{key}") is not None:

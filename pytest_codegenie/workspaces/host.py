@@ -33,6 +33,10 @@ class HostWorkspace(LocalTree):
 
     name = "host"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._cage: Cage | None = None
+
     @property
     def isolation(self) -> str:
         """Say that there is none."""
@@ -80,6 +84,7 @@ class HostWorkspace(LocalTree):
         log_path: Path | None = None,
     ) -> Completed:
         """Run a program in the tree, under the process supervisor."""
+        assert self._cage is not None, "configure comes first"
         completed = run_supervised(
             argv,
             cwd=self.tree,
@@ -92,7 +97,8 @@ class HostWorkspace(LocalTree):
 
     def destroy(self) -> None:
         """Remove the directory."""
-        self._cage.close()
+        if self._cage is not None:
+            self._cage.close()
         super().destroy()
 
 
@@ -131,9 +137,10 @@ def run_setup(
     *,
     cwd: Path,
     env: Mapping[str, str],
+    readable: Sequence[Path],
     writable: Sequence[Path],
     limits: Limits,
     log_path: Path | None,
 ) -> Completed:
-    """Run a command that builds an environment; ``writable`` is all that is here."""
+    """Run a command that builds an environment; here it may read and write all."""
     return run_supervised(argv, cwd=cwd, env=env, limits=limits, log_path=log_path)

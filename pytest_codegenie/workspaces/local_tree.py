@@ -25,7 +25,7 @@ class LocalTree:
     """
 
     def __init__(self) -> None:
-        self.spec = WorkspaceSpec(Path(), Path())
+        self._spec: WorkspaceSpec | None = None
         self.tree = Path()
         self.scratch = Path()
         self.home = Path()
@@ -33,9 +33,15 @@ class LocalTree:
         self.environment = Environment("")
         self._base: Base | None = None
 
+    @property
+    def spec(self) -> WorkspaceSpec:
+        """What is asked for, once that is known."""
+        assert self._spec is not None, "configure comes first"
+        return self._spec
+
     def configure(self, spec: WorkspaceSpec) -> None:
         """Take what is asked for."""
-        self.spec = spec
+        self._spec = spec
 
     def prepare(self, base: Base, environment: Environment) -> None:
         """Copy the base's files and give them a git repository of one commit."""
@@ -80,7 +86,8 @@ class LocalTree:
 
     def destroy(self) -> None:
         """Remove the directory."""
-        remove_tree(self.spec.directory)
+        if self._spec is not None:
+            remove_tree(self._spec.directory)
 
     def _clear_way(self, name: str) -> Path:
         """Return the path of ``name``, free, below real directories of the tree."""

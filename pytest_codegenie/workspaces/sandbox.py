@@ -342,6 +342,7 @@ class SandboxWorkspace(LocalTree):
         *,
         cwd: Path,
         env: Mapping[str, str],
+        readable: Sequence[Path],
         writable: Sequence[Path],
         limits: Limits,
         log_path: Path | None,
@@ -354,7 +355,7 @@ class SandboxWorkspace(LocalTree):
             mounts += ["--tmpfs", path]
         home = Path.home()
         own = [home / name for name in _INDEX_SETTINGS if (home / name).exists()]
-        for path in (*own, *environments.running_environment().directories, cwd):
+        for path in (*own, *readable, cwd):
             mounts += ["--ro-bind", str(path), str(path)]
         mounts += _masks(self.spec.hidden, [Path("/")])
         for path in writable:

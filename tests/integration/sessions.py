@@ -19,6 +19,7 @@ from support import Bench
 
 from pytest_codegenie import load_run
 from pytest_codegenie.evidence import Run
+from pytest_codegenie.workspaces.sandbox import SandboxWorkspace
 
 
 #: Judges a case in no time: whatever the agent did is right.
@@ -29,6 +30,8 @@ RIGHT_IF_MENDED = {
 }
 #: Nothing can be judged: the framework does not exist.
 NEVER_JUDGED = {"expected/tests.toml": 'framework = "oracle-bones"\ncommand = "true"\n'}
+#: What ``auto`` chooses on this machine.
+AUTO_WORKSPACE = "host" if SandboxWorkspace().probe() else "sandbox"
 #: A line that only a traceback through our own modules has.
 OUR_FRAMES = re.compile(r"pytest_codegenie/[\w/]+\.py[:\"]|Traceback \(most recent")
 

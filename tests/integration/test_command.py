@@ -13,6 +13,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from integration.sessions import AUTO_WORKSPACE
 from integration.sessions import NEVER_JUDGED
 from integration.sessions import RIGHT_IF_MENDED
 from integration.sessions import Project
@@ -323,7 +324,9 @@ def test_validate_makes_an_item_of_each_check(
     result.assert_outcomes(passed=2, failed=2)
     assert result.ret == 6
     result.stdout.fnmatch_lines_random([f"{text}*" for text in COMPLAINTS])
-    result.stdout.fnmatch_lines(["codegenie: validating the corpus; workspace: host *"])
+    result.stdout.fnmatch_lines(
+        [f"codegenie: validating the corpus; workspace: {AUTO_WORKSPACE} *"]
+    )
     assert not doubtful.run_directories
 
 

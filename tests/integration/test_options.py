@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from integration.sessions import AUTO_WORKSPACE
 from integration.sessions import RIGHT_IF_MENDED
 from integration.sessions import Project
 from integration.sessions import assert_no_traceback
@@ -184,7 +185,9 @@ def test_an_agent_of_the_run_file_is_chosen_by_its_label(project: Project) -> No
     option = project.shell_agent("sed -i 's,9 / 5$,9 / 5 + 32,' thermometer.py")
     result = project.run(option, "--codegenie-agent=command:shell")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["codegenie: agents: shell; workspace: host (*)"])
+    result.stdout.fnmatch_lines(
+        [f"codegenie: agents: shell; workspace: {AUTO_WORKSPACE} (*)"]
+    )
 
 
 def test_a_run_id_is_used_once(project: Project) -> None:

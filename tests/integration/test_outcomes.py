@@ -6,6 +6,7 @@ import json
 import xml.etree.ElementTree as ET
 
 import pytest
+from integration.sessions import AUTO_WORKSPACE
 from integration.sessions import RIGHT_IF_MENDED
 from integration.sessions import Project
 from integration.sessions import assert_no_traceback
@@ -190,7 +191,7 @@ def test_junit_says_of_each_case_what_came_of_it(
     assert suite is not None
     of_suite = properties(suite)
     assert of_suite["codegenie.run_id"] == run_directory.name
-    assert of_suite["codegenie.workspace"] == "host"
+    assert of_suite["codegenie.workspace"] == AUTO_WORKSPACE
     assert of_suite["codegenie.demo-task.small.passed"] == "1"
     assert of_suite["codegenie.demo-task.small.failed"] == "1"
     assert of_suite["codegenie.demo-task.small.errors"] == "0"

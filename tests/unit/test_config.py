@@ -14,6 +14,9 @@ from pytest_codegenie.config import RunConfig
 from pytest_codegenie.config import load_config
 from pytest_codegenie.errors import ConfigError
 from pytest_codegenie.models import AgentSpec
+from pytest_codegenie.models import DockerSettings
+from pytest_codegenie.models import ResourceLimits
+from pytest_codegenie.models import SandboxSettings
 
 
 class Load(Protocol):
@@ -79,6 +82,24 @@ PLACES: dict[str, tuple[tuple[Any, str, str, str], tuple[Any, Any, Any, Any]]] =
     "timeout_margin": ((1, "2", "3", "4.5"), (1.0, 2.0, 3.0, 4.5)),
     "out": (("a", "b", "c", '"d"'), (Path("a"), Path("b"), Path("c"), Path("d"))),
     "run_id": (("a", "b", "c", '"d"'), ("a", "b", "c", "d")),
+    "setup_timeout": ((1, "2", "3", "4.5"), (1.0, 2.0, 3.0, 4.5)),
+    "limits": (
+        ({"memory": "1k"}, "{memory: 2k}", "{memory: 3 kB}", "{memory = 4}"),
+        tuple(ResourceLimits(memory=size) for size in (1024, 2048, 3072, 4)),
+    ),
+    "sandbox": (
+        (
+            {"readable": ["/a"]},
+            "readable: [/b]",
+            "{readable: [/c]}",
+            '{readable = ["/d"]}',
+        ),
+        tuple(SandboxSettings(readable=(Path("/", path),)) for path in "abcd"),
+    ),
+    "docker": (
+        ({"image": "a"}, '{"image": "b"}', "{image: c}", '{image = "d"}'),
+        tuple(DockerSettings(image=image) for image in "abcd"),
+    ),
     "keep": (
         ("always", "failed", "never", '"always"'),
         ("always", "failed", "never", "always"),
@@ -224,7 +245,8 @@ agents:
         (
             {"run_file": "trails: 3\n"},
             "run.yaml: trails: unknown key (did you mean 'trials'?); known: agent, "
-            "agents, keep, out, run_id, timeout, timeout_margin, trials, workspace",
+            "agents, docker, keep, limits, out, run_id, sandbox, setup_timeout, "
+            "timeout, timeout_margin, trials, workspace",
         ),
         ({"run_file": "1: 3\n"}, "run.yaml: 1: unknown key; known: agent, agents"),
         ({"run_file": "- a\n"}, "run.yaml: must be a mapping of settings"),
@@ -287,6 +309,24 @@ agents:
             "pyproject.toml: tool.codegenie: must be a table",
         ),
         ({"pyproject": "[tool"}, "pyproject.toml: not TOML: "),
+        (
+            {"run_file": "limits: {memroy: 4g}\n"},
+            "run.yaml: limits.memroy: unknown key (did you mean 'memory'?); known: ",
+        ),
+        (
+            {"run_file": "limits: {memory: lots}\n"},
+            "run.yaml: limits.memory: Value error, must be a number of bytes, or one "
+            "with k, m, g or t: 4g, got 'lots'",
+        ),
+        (
+            {"environment": {"CODEGENIE_DOCKER": "debian"}},
+            "environment: CODEGENIE_DOCKER: must be a table, such as {memory: 4g}, "
+            "got 'debian'",
+        ),
+        (
+            {"pyproject": "[tool.codegenie.limits]\nprocesses = 0\n"},
+            "pyproject.toml: tool.codegenie.limits.processes: ",
+        ),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_place_and_key(
