@@ -59,7 +59,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--codegenie-workspace",
         dest="codegenie_workspace",
-        metavar="auto|host|...",
+        metavar="auto|host|sandbox|docker|...",
         help="where agents work (default: auto, the best that works here)",
     )
     group.addoption(

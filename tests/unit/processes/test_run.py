@@ -16,6 +16,7 @@ import pytest
 
 from pytest_codegenie.processes import CompanionDied
 from pytest_codegenie.processes import Completed
+from pytest_codegenie.processes import DiskLimit
 from pytest_codegenie.processes import Limits
 from pytest_codegenie.processes import NotStarted
 from pytest_codegenie.processes import run
@@ -371,3 +372,83 @@ def test_programs_run_side_by_side_from_threads(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert outputs == {number: b"%d\n" % number for number in range(6)}
+
+
+# -- what it inherits, joins and writes --------------------------------------------
+
+
+def test_a_descriptor_is_inherited_with_a_new_file_behind_it(tmp_path: Path) -> None:
+    file = tmp_path / "status"
+    done = run(
+        ["/bin/sh", "-c", "echo said >&5"],
+        cwd=tmp_path,
+        env=ENV,
+        inherited={5: file},
+    )
+    assert (done.exit_code, file.read_text(encoding="ascii")) == (0, "said\n")
+
+
+def test_a_file_to_inherit_that_exists_is_not_written_to(tmp_path: Path) -> None:
+    file = tmp_path / "status"
+    file.write_text("mine", encoding="ascii")
+    with pytest.raises(NotStarted, match="File exists"):
+        run(["true"], cwd=tmp_path, env=ENV, inherited={5: file})
+    assert file.read_text(encoding="ascii") == "mine"
+
+
+def test_a_program_joins_before_it_starts(tmp_path: Path) -> None:
+    # Any file will do to see that it is written to.
+    group = tmp_path / "cgroup.procs"
+    limits = Limits(join=(group,))
+    done = run(["cat", str(group)], cwd=tmp_path, env=ENV, limits=limits)
+    assert done.stdout == b"0"
+
+
+def test_what_cannot_be_joined_is_not_started(tmp_path: Path) -> None:
+    limits = Limits(join=(tmp_path / "gone" / "cgroup.procs",))
+    with pytest.raises(NotStarted, match="No such file"):
+        run(["true"], cwd=tmp_path, env=ENV, limits=limits)
+
+
+def test_a_shielded_program_lets_what_it_starts_end_first(tmp_path: Path) -> None:
+    script = """
+    env --default-signal=TERM sh -c '
+        trap "echo bye; exit" TERM; echo up; sleep 60 & wait'
+    echo after
+    """
+    limits = Limits(timeout_seconds=1, grace_seconds=20, shielded=True)
+    done = run(["/bin/sh", "-c", script], cwd=tmp_path, env=ENV, limits=limits)
+    assert (done.stdout, done.timed_out) == (b"up\nbye\nafter\n", True)
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        (
+            "while :; do head -c 100000 /dev/zero >> big; done",
+            "more than 1000000 bytes",
+        ),
+        ("i=0; while :; do i=$((i+1)); : > $i; done", "more than 200 files"),
+        (
+            "while mkdir d 2>/dev/null && cd d; do for i in 1 2 3 4 5; do : > $i; done;"
+            " done; sleep 60",
+            "more than 200 files",
+        ),
+    ],
+)
+def test_a_program_that_fills_the_disk_is_ended(
+    tmp_path: Path, script: str, words: str
+) -> None:
+    directory = tmp_path / "place"
+    directory.mkdir()
+    limits = Limits(disk=DiskLimit(directory, max_bytes=1_000_000, max_files=200))
+    done = run(["/bin/sh", "-c", script], cwd=directory, env=ENV, limits=limits)
+    assert (done.exit_code, done.timed_out) == (-signal.SIGKILL, False)
+    assert words in done.exceeded
+
+
+def test_a_hole_in_a_file_is_not_on_the_disk(tmp_path: Path) -> None:
+    limits = Limits(disk=DiskLimit(tmp_path, max_bytes=1_000_000, max_files=200))
+    script = "truncate -s 10G hole; sleep 1"
+    done = run(["/bin/sh", "-c", script], cwd=tmp_path, env=ENV, limits=limits)
+    assert (done.exit_code, done.exceeded) == (0, "")
