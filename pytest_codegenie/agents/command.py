@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +27,7 @@ class CommandAgent:
         prompt: ``stdin`` (the default) or ``file``: then standard input is empty.
         network: A list of ``host:port`` that it may reach from where it is isolated.
         readable: A list of paths that it may read there, beside the program itself.
+        inherit: A list of variables of your environment that it gets there.
     """
 
     name = "command"
@@ -35,12 +37,13 @@ class CommandAgent:
     def __init__(self) -> None:
         self._command: list[str] = []
         self._prompt_on_stdin = True
+        self._inherited: dict[str, str] = {}
         self._endpoints: tuple[str, ...] = ()
         self._readable: tuple[Path, ...] = ()
 
     def configure(self, options: Mapping[str, Any]) -> None:
         """Take the options."""
-        known = ("command", "network", "prompt", "readable")
+        known = ("command", "inherit", "network", "prompt", "readable")
         check_option_names(self.name, options, known)
         self._command = _words(options.get("command"))
         prompt = options.get("prompt", "stdin")
@@ -50,9 +53,11 @@ class CommandAgent:
                 f"{prompt!r}"
             )
         self._prompt_on_stdin = prompt == "stdin"
-        self._endpoints = tuple(_strings("network", options.get("network", [])))
-        readable = _strings("readable", options.get("readable", []))
-        self._readable = tuple(Path(path).absolute() for path in readable)
+        self._inherited = _inherited(_strings("inherit", options))
+        self._endpoints = tuple(_strings("network", options))
+        self._readable = tuple(
+            Path(path).absolute() for path in _strings("readable", options)
+        )
 
     def version(self) -> str | None:
         """Return None: any program has its own way to tell."""
@@ -80,8 +85,8 @@ class CommandAgent:
         return default_prompt(instance) if self._prompt_on_stdin else ""
 
     def get_environment(self) -> dict[str, str]:
-        """Return nothing: the run file's ``env`` is all there is."""
-        return {}
+        """Return what the option ``inherit`` lists."""
+        return self._inherited
 
     def get_endpoints(self) -> tuple[str, ...]:
         """Return what the option ``network`` lists."""
@@ -111,13 +116,24 @@ class CommandAgent:
         )
 
 
-def _strings(option: str, value: Any) -> list[str]:
+def _strings(option: str, options: Mapping[str, Any]) -> list[str]:
+    value = options.get(option, [])
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise AgentUnavailable(
             f"agent 'command': the option {option!r} must be a list of strings, got "
             f"{value!r}"
         )
     return value
+
+
+def _inherited(names: list[str]) -> dict[str, str]:
+    unset = [name for name in names if name not in os.environ]
+    if unset:
+        raise AgentUnavailable(
+            f"agent 'command': the option 'inherit' names {', '.join(unset)}, which is "
+            "not set; export it, or take it out"
+        )
+    return {name: os.environ[name] for name in names}
 
 
 def _words(command: Any) -> list[str]:

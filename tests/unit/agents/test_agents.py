@@ -13,6 +13,7 @@ import pytest
 from support import FIX
 from support import Bench
 
+from pytest_codegenie.agents.command import CommandAgent
 from pytest_codegenie.models import AgentOutput
 from pytest_codegenie.models import CaseResult
 
@@ -101,6 +102,34 @@ def test_the_run_file_adds_to_the_environment_and_unsets(
     assert not [line for line in lines if line.startswith(("UNSET", "PYTEST_"))]
 
 
+def test_listed_variables_are_inherited(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODEL_KEY", "secret")
+    monkeypatch.setenv("OTHER_KEY", "secret")
+    options = {"command": ["env"], "inherit": ["MODEL_KEY"]}
+    result = bench.run(agent="command", options=options, workspace="sandbox")
+    lines = agent_output(result).stdout.splitlines()
+    assert "MODEL_KEY=secret" in lines
+    assert not [line for line in lines if line.startswith("OTHER_KEY")]
+
+
+def test_its_program_and_what_it_lists_is_what_it_asks_of_a_workspace(
+    tmp_path: Path,
+) -> None:
+    agent = CommandAgent()
+    agent.configure(
+        {
+            "command": "./my-agent -v",
+            "network": ["api.example.org:443"],
+            "readable": ["lib", "/opt"],
+        }
+    )
+    here = tmp_path / "here"
+    assert agent.get_endpoints() == ("api.example.org:443",)
+    assert agent.get_readable() == (here / "my-agent", here / "lib", Path("/opt"))
+
+
 OPTIONS = [
     ({}, "must be a program and its arguments, got None; set it in the run file"),
     ({"command": []}, r"must be a program and its arguments, got \[\]"),
@@ -111,6 +140,12 @@ OPTIONS = [
     (
         {"command": "x", "prompt": "both"},
         "'prompt' must be 'stdin' or 'file', got 'both'",
+    ),
+    ({"command": "x", "network": "a:1"}, "'network' must be a list of strings, got"),
+    ({"command": "x", "readable": [1]}, r"'readable' must be a list of strings, got"),
+    (
+        {"command": "x", "inherit": ["PATH", "NOT_SET_ANYWHERE"]},
+        "'inherit' names NOT_SET_ANYWHERE, which is not set",
     ),
     ({"comand": "x"}, r"unknown option 'comand' \(did you mean 'command'\?\); known: "),
 ]
