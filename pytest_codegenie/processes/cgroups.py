@@ -8,6 +8,7 @@ what is left. See cgroups(7).
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import secrets
 import subprocess
@@ -118,6 +119,12 @@ class Cgroup:
         """Remove the group. What still runs in it keeps it; the next sweep gets it."""
         for path in set(self.directories.values()):
             _remove(path)
+
+
+@functools.cache
+def cgroup_parent() -> tuple[CgroupParent | None, str]:
+    """Return what ``CgroupParent.find`` finds; this process looks once."""
+    return CgroupParent.find()
 
 
 #: Joins the groups it is given.

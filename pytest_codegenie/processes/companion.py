@@ -21,6 +21,8 @@ from collections.abc import Sequence
 from typing import Any
 from typing import BinaryIO
 
+from pytest_codegenie.processes.cgroups import Cgroup
+
 
 class CompanionDied(Exception):
     """The companion ended, or was silent for too long, while it owed an answer."""
@@ -32,9 +34,19 @@ class Companion:
     Args:
         argv: The script's command line; the number of its socket is appended.
         env: Its whole environment.
+        group: Limits it and all that it starts; it ends with the companion.
+
+    Raises:
+        OSError: It cannot be started, or cannot join the group.
     """
 
-    def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        group: Cgroup | None = None,
+    ) -> None:
+        self._group = group
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
@@ -49,6 +61,13 @@ class Companion:
             )
         self._socket = ours
         self._reader: BinaryIO = ours.makefile("rb")
+        try:
+            # It starts nothing before it is asked for something.
+            for path in group.join_files if group else ():
+                path.write_text(str(self._process.pid), encoding="ascii")
+        except OSError:
+            self.close()
+            raise
 
     def ask(
         self, request: Mapping[str, Any], *, timeout_seconds: float | None = None
@@ -79,6 +98,8 @@ class Companion:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if self._group is not None:
+            self._group.close()
 
 
 class CompanionPool:

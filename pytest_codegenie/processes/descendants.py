@@ -14,6 +14,9 @@ import time
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
+#: Of the system call keyctl(2), by machine; the C library has no function for it.
+KEYCTL = {"x86_64": 250, "aarch64": 219, "riscv64": 219, "ppc64le": 271, "s390x": 280}
+KEYCTL_JOIN_SESSION_KEYRING = 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -26,6 +29,16 @@ def become_subreaper() -> None:
 def die_with_parent() -> None:
     """Have this process killed when its parent ends, as when it kills its parent."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def leave_keyring() -> None:
+    """Give this process, and what it starts, a new and empty session keyring.
+
+    No namespace hides the keys of the one that it was started with.
+    """
+    number = KEYCTL.get(os.uname().machine)
+    if number is not None:
+        _libc.syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None)
 
 
 def children() -> list[int]:
@@ -149,9 +162,9 @@ class DiskWatch:
                         else:
                             size += entry.stat(follow_symlinks=False).st_blocks * 512
                         if size > self.max_bytes:
-                            return "more than %d bytes on disk" % self.max_bytes
+                            return f"more than {self.max_bytes} bytes on disk"
                         if files > self.max_files:
-                            return "more than %d files" % self.max_files
+                            return f"more than {self.max_files} files"
             except OSError:
                 pass  # it is gone, or shut: what is in it counts another time
         return ""

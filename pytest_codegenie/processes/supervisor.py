@@ -31,6 +31,7 @@ from descendants import Output
 from descendants import become_subreaper
 from descendants import die_with_parent
 from descendants import kill_descendants
+from descendants import leave_keyring
 
 
 TYPE_CHECKING = False  # not typing's own: this interpreter should be up quickly
@@ -221,6 +222,7 @@ def main() -> None:
     control.set_inheritable(False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     become_subreaper()
+    leave_keyring()
     reader = control.makefile("rb")
     while line := reader.readline():
         answer, stdout, stderr = run(json.loads(line), control)

@@ -17,6 +17,7 @@ from pytest_codegenie.models import HarnessOutput
 from pytest_codegenie.processes import Companion
 from pytest_codegenie.processes import CompanionDied
 from pytest_codegenie.processes import CompanionPool
+from pytest_codegenie.processes.cgroups import cgroup_parent
 from pytest_codegenie.scoring.validation import MALFORMED
 from pytest_codegenie.scoring.validation import TIMEOUT
 from pytest_codegenie.scoring.validation import validate_answer
@@ -27,6 +28,9 @@ _SCRIPT = Path(__file__).with_name("rubric_host.py")
 _PACKAGE_ROOT = Path(__file__).parents[2]
 #: Beyond the rubric's own limit, for importing it and for killing it.
 _MARGIN_SECONDS = 30.0
+#: Of the host and all that a rubric starts, together.
+_MEMORY_BYTES = 4 << 30
+_PROCESSES = 256
 
 
 def score_case(
@@ -103,7 +107,10 @@ def _check_end(answer: Mapping[str, Any], limit: float) -> None:
 
 def _start_host(task_class_dir: str) -> Companion:
     argv = [sys.executable, "-I", "-B", str(_SCRIPT), str(_PACKAGE_ROOT)]
-    return Companion([*argv, task_class_dir], env={})
+    parent, _ = cgroup_parent()
+    # Where there can be no group, the rlimits of rubric_host.py are what is left.
+    group = parent.make(_MEMORY_BYTES, _PROCESSES, None) if parent else None
+    return Companion([*argv, task_class_dir], env={}, group=group)
 
 
 _pool = CompanionPool(_start_host)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import math
 import os
 from pathlib import Path
@@ -21,13 +20,7 @@ from pytest_codegenie.processes import Completed
 from pytest_codegenie.processes import DiskLimit
 from pytest_codegenie.processes import Limits
 from pytest_codegenie.processes.cgroups import Cgroup
-from pytest_codegenie.processes.cgroups import CgroupParent
-
-
-@functools.cache
-def cgroup_parent() -> tuple[CgroupParent | None, str]:
-    """Return where this process can make cgroups; or None and why it cannot."""
-    return CgroupParent.find()
+from pytest_codegenie.processes.cgroups import cgroup_parent
 
 
 def limits_by() -> str:

@@ -19,6 +19,7 @@ from pytest_codegenie.models import AgentOutput
 from pytest_codegenie.models import BenchCase
 from pytest_codegenie.models import BenchScore
 from pytest_codegenie.models import HarnessOutput
+from pytest_codegenie.processes.cgroups import cgroup_parent
 from pytest_codegenie.scoring import score_case
 
 
@@ -274,6 +275,21 @@ def test_many_processes_are_all_ended(case: BenchCase, tmp_path: Path) -> None:
     pids = [int(path.name) for path in tmp_path.iterdir()]
     assert pids
     assert not any(map(is_alive, pids))
+
+
+def test_a_fork_bomb_soon_finds_no_process_left(score: Score) -> None:
+    parent, reason = cgroup_parent()
+    if parent is None:
+        pytest.skip(f"no cgroups here ({reason}); run as root, or in a delegated group")
+    with pytest.raises(RubricError, match="Resource temporarily unavailable"):
+        score(
+            """
+            import os, time
+            for _ in range(1000):
+                if os.fork() == 0:
+                    time.sleep(60)
+            """
+        )
 
 
 def is_alive(pid: int) -> bool:
