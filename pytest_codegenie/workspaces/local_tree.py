@@ -139,4 +139,4 @@ def add_environment(
     if environment.roots:
         paths = (str(PurePosixPath(tree, root)) for root in environment.roots)
         added["PYTHONPATH"] = ":".join(paths)
-    return added | environment.variables
+    return {**added, **environment.variables}

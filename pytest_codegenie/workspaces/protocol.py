@@ -80,9 +80,9 @@ class WorkspaceSpec:
     directory: Path
     #: Where environments are kept for later runs; made when it is needed.
     cache: Path
-    limits: ResourceLimits = ResourceLimits()
-    sandbox: SandboxSettings = SandboxSettings()
-    docker: DockerSettings = DockerSettings()
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
+    sandbox: SandboxSettings = field(default_factory=SandboxSettings)
+    docker: DockerSettings = field(default_factory=DockerSettings)
     #: ``host:port`` that is reached in the phase ``agent``.
     endpoints: tuple[str, ...] = ()
     #: Where the agent is installed on the host.

@@ -26,6 +26,10 @@ from pytest_codegenie.processes import Limits
 from pytest_codegenie.processes import NotStarted
 from pytest_codegenie.workspaces import environments
 from pytest_codegenie.workspaces.host import run_supervised
+from pytest_codegenie.workspaces.layout import HOME
+from pytest_codegenie.workspaces.layout import SCRATCH
+from pytest_codegenie.workspaces.layout import TEMPORARY
+from pytest_codegenie.workspaces.layout import TREE
 from pytest_codegenie.workspaces.limiting import Cage
 from pytest_codegenie.workspaces.limiting import limits_by
 from pytest_codegenie.workspaces.local_tree import LocalTree
@@ -44,12 +48,6 @@ from pytest_codegenie.workspaces.protocol import Recipe
 from pytest_codegenie.workspaces.protocol import WorkspaceSpec
 
 
-#: Where things are inside; always the same, so that an agent's words are too. The
-#: tree's place is SWE-bench's.
-TREE = PurePosixPath("/testbed")
-SCRATCH = PurePosixPath("/scratch")
-HOME = PurePosixPath("/home/agent")
-TEMPORARY = PurePosixPath("/tmp")  # noqa: S108 -- the sandbox's own
 _USER = 1000
 
 #: Of the root directory: links on most systems today, directories on others.
@@ -160,6 +158,12 @@ class SandboxWorkspace(LocalTree):
         """
         if self.probe():
             raise WorkspaceUnavailable(f"workspace 'sandbox': {self.probe()}")
+        for path in (*spec.readable, *spec.sandbox.readable):
+            if not path.exists():
+                raise WorkspaceUnavailable(
+                    f"{path} is to be readable (an agent's program or its option "
+                    "'readable', or 'sandbox.readable'), but it does not exist"
+                )
         super().configure(spec)
         self._endpoints = read_endpoints(spec.endpoints)
         self._cage = Cage(spec.limits, spec.directory)
@@ -243,7 +247,9 @@ class SandboxWorkspace(LocalTree):
         for path in shown:
             mounts += ["--ro-bind", str(path), str(path)]
         mounts += _masks(self.spec.hidden, shown)
-        return [*mounts, "--remount-ro", "/"]
+        # Its files are memory, which no rlimit counts.
+        mounts += ["--size", str(self.spec.limits.memory), "--tmpfs", "/dev/shm"]  # noqa: S108
+        return [*mounts, "--remount-ro", "/dev", "--remount-ro", "/"]
 
     def _own_places(self) -> dict[Path, PurePosixPath]:
         return {
@@ -280,7 +286,7 @@ class SandboxWorkspace(LocalTree):
         found = [path for path in map(self._outside, places) if path is not None]
         if any(path.is_file() and os.access(path, os.X_OK) for path in found):
             return
-        if any(path.is_file() for path in found):
+        if any(path.exists() for path in found):
             raise NotStarted(program, "Permission denied", "EACCES")
         raise NotStarted(program, "No such file or directory", "ENOENT")
 
@@ -314,8 +320,11 @@ class SandboxWorkspace(LocalTree):
         status = self.spec.directory / f"status-{secrets.token_hex(8)}.json"
         status_fd = 3
         sandbox = [_bubblewrap(), "--json-status-fd", str(status_fd), *options]
-        # SIGTERM is for the program: bubblewrap would end at once, and kill it.
-        program = ["/usr/bin/env", "--default-signal=TERM", *argv]
+        # SIGTERM is for the program: bubblewrap would end at once, and kill it. PWD is
+        # bubblewrap's own addition to the environment.
+        program = ["/usr/bin/env", "--default-signal=TERM", "--unset=PWD"]
+        program += [f"PWD={env['PWD']}"] if "PWD" in env else []
+        program += argv
         completed = run_supervised(
             [*network.around, *sandbox, *network.options, "--", *program],
             cwd=Path("/"),
@@ -350,9 +359,10 @@ class SandboxWorkspace(LocalTree):
         """Run a command that builds an environment: all is read-only but its place."""
         assert self._cage is not None
         mounts = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-        closed = [path for path in ("/home", "/root", "/tmp") if Path(path).is_dir()]  # noqa: S108
-        for path in closed:
-            mounts += ["--tmpfs", path]
+        mounts += ["--ro-bind", "/proc/sys", "/proc/sys"]
+        for place in ("/home", "/root", "/tmp"):  # noqa: S108 -- closed, not used
+            if Path(place).is_dir():
+                mounts += ["--tmpfs", place]
         home = Path.home()
         own = [home / name for name in _INDEX_SETTINGS if (home / name).exists()]
         for path in (*own, *readable, cwd):
@@ -386,7 +396,9 @@ def _forwarding(endpoints: Sequence[Endpoint], sockets: Path) -> list[str]:
     A second bubblewrap around the first: it may give its network addresses and listen
     on any port, and what runs in the first neither sees the forwarder nor its rights.
     """
-    rights = ("CAP_NET_ADMIN", "CAP_NET_BIND_SERVICE")
+    # The last is what the kernel asks of an ordinary user's root who is to be mapped to
+    # a user of the inner one (user_namespaces(7)).
+    rights = ("CAP_NET_ADMIN", "CAP_NET_BIND_SERVICE", "CAP_SETFCAP")
     return [
         _bubblewrap(),
         *("--unshare-user", "--unshare-net", "--uid", "0", "--gid", "0"),
@@ -408,7 +420,10 @@ def _fixed_system_mounts() -> tuple[str, ...]:
     for name in _ETC:
         if Path("/etc", name).exists():
             mounts += ["--ro-bind", f"/etc/{name}", f"/etc/{name}"]
-    mounts += ["--proc", "/proc", "--dev", "/dev", "--dir", "/run", "--dir", "/var"]
+    # Root's own files there are ours to write to inside when we are root, and a program
+    # that core_pattern names runs outside.
+    mounts += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
+    mounts += ["--dev", "/dev", "--dir", "/run", "--dir", "/var"]
     return (*mounts, "--symlink", str(TEMPORARY), "/var/tmp")  # noqa: S108
 
 

@@ -75,7 +75,7 @@ def test_nothing_given_leaves_the_defaults_of_the_contract(load: Load) -> None:
 
 #: Key to four values as (command line, environment, run file, pyproject) write them,
 #: and what each comes to.
-PLACES: dict[str, tuple[tuple[Any, str, str, str], tuple[Any, Any, Any, Any]]] = {
+PLACES: dict[str, tuple[tuple[Any, str, str, str], tuple[Any, ...]]] = {
     "workspace": (("a", "b", "c", '"d"'), ("a", "b", "c", "d")),
     "trials": ((2, "3", "4", "5"), (2, 3, 4, 5)),
     "timeout": ((1.5, "2.5", "3.5", "4"), (1.5, 2.5, 3.5, 4.0)),

@@ -1,71 +1,76 @@
-"""Python environments: built once for each recipe, shared by all who ask for it."""
+"""Python environments: built once for each recipe, shared by all who ask for it.
+
+``plan`` decides from the project's files what is installed, ``interpreters`` which
+Python it is for, ``installers`` who installs. ``building`` does it, ``separating``
+takes the project itself out again, and ``store`` keeps what came out.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Protocol
 
 from pytest_codegenie.errors import WorkspaceUnavailable
-from pytest_codegenie.processes import Completed
-from pytest_codegenie.processes import Limits
+from pytest_codegenie.workspaces.environments.building import Build
+from pytest_codegenie.workspaces.environments.commands import SetupRun as SetupRun
+from pytest_codegenie.workspaces.environments.index_settings import IndexSettings
+from pytest_codegenie.workspaces.environments.installers import find_installer
+from pytest_codegenie.workspaces.environments.interpreters import find_interpreter
+from pytest_codegenie.workspaces.environments.interpreters import prefix_directories
+from pytest_codegenie.workspaces.environments.interpreters import running_interpreter
+from pytest_codegenie.workspaces.environments.plan import make_plan
+from pytest_codegenie.workspaces.environments.store import Place
+from pytest_codegenie.workspaces.locks import exclusive
 from pytest_codegenie.workspaces.protocol import Environment
 from pytest_codegenie.workspaces.protocol import Recipe
 from pytest_codegenie.workspaces.protocol import WorkspaceSpec
 
 
-class SetupRun(Protocol):
-    """Runs a command of the phase ``setup``, as a workspace does that."""
-
-    def __call__(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        writable: Sequence[Path],
-        limits: Limits,
-        log_path: Path | None,
-    ) -> Completed:
-        """Run it to its end.
-
-        Args:
-            argv: The program and its arguments.
-            cwd: Its working directory.
-            env: Its whole environment.
-            writable: Directories of the host that it may write to; all others are
-                read-only where the workspace isolates.
-            limits: Of time and output.
-            log_path: Gets its output while it runs.
-
-        Raises:
-            NotStarted: There is no such program, or it may not be executed.
-            WorkspaceUnavailable: The place itself broke.
-        """
-        ...
-
-
 def provide(recipe: Recipe, spec: WorkspaceSpec, run: SetupRun) -> Environment:
-    """Return the environment of a recipe, built on the first call anywhere."""
-    here = f"{sys.version_info.major}.{sys.version_info.minor}"
-    if recipe.install != "none" or recipe.python not in ("", here):
-        raise WorkspaceUnavailable("not yet")
-    return running_environment()
+    """Return the environment of a recipe, built on the first call anywhere.
+
+    A later call starts no process. Who calls while it is built waits for it.
+
+    Raises:
+        WorkspaceUnavailable: It cannot be built or kept.
+    """
+    if recipe.install == "none" and running_interpreter().fits(recipe.python):
+        return running_environment()
+    try:
+        return _provide(recipe, spec, run)
+    except OSError as exc:
+        raise WorkspaceUnavailable(
+            f"environments cannot be kept in {spec.cache}: {exc}; make room there, or "
+            "name another directory (--codegenie-out)"
+        ) from exc
+
+
+def _provide(recipe: Recipe, spec: WorkspaceSpec, run: SetupRun) -> Environment:
+    cache = spec.cache.resolve()
+    plan = make_plan(recipe)
+    interpreter = find_interpreter(plan.python, cache, run)
+    installer, settings = find_installer(), IndexSettings.of_user()
+    place = Place.of(
+        cache,
+        {
+            "interpreter": interpreter.model_dump(),
+            "installer": installer.name,
+            "settings": settings.fingerprint(),
+            "plan": plan.fingerprint(),
+        },
+    )
+    record = place.read()
+    if record is None:
+        with exclusive(place.lock):
+            record = place.read()  # who held the lock before may have built it
+            if record is None:
+                build = Build(plan, interpreter, installer, settings, place, spec, run)
+                record = build(recipe.tree)
+    return place.environment(record)
 
 
 def running_environment() -> Environment:
     """Return the environment that this process runs in."""
-    parts = ("bin", "include", "lib", "lib64", "share", "pyvenv.cfg")
-    prefixes = dict.fromkeys((sys.prefix, sys.base_prefix))
     return Environment(
         python=sys.executable,
-        directories=tuple(
-            path
-            for prefix in prefixes
-            if not Path(prefix).is_relative_to("/usr")
-            for path in (Path(prefix, part) for part in parts)
-            if path.exists()
-        ),
+        directories=prefix_directories([sys.prefix, sys.base_prefix]),
     )

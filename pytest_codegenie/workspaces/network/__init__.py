@@ -17,6 +17,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from pytest_codegenie.errors import WorkspaceUnavailable
 from pytest_codegenie.logs import emit
@@ -117,7 +118,7 @@ class Relay:
                 f"no relay for {endpoint} can be made in {directory}: {exc}"
             ) from exc
 
-    def __enter__(self) -> Relay:
+    def __enter__(self) -> Self:
         """Return itself; it listens already."""
         return self
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from pytest_codegenie.processes import Limits
-from pytest_codegenie.processes import cgroups
 from pytest_codegenie.processes import run
 from pytest_codegenie.processes.cgroups import Cgroup
 from pytest_codegenie.processes.cgroups import CgroupParent
@@ -132,7 +131,7 @@ def test_only_the_groups_of_the_dead_are_swept(
     ended = subprocess.Popen(["true"])
     ended.wait()
     with monkeypatch.context() as patch:
-        patch.setattr(cgroups.os, "getpid", lambda: ended.pid)
+        patch.setattr(os, "getpid", lambda: ended.pid)
         left = parent.make(1 << 30, 5, None)
     parent.sweep()
     assert all(path.exists() for path in mine.directories.values())

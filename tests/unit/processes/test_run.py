@@ -20,6 +20,7 @@ from pytest_codegenie.processes import DiskLimit
 from pytest_codegenie.processes import Limits
 from pytest_codegenie.processes import NotStarted
 from pytest_codegenie.processes import run
+from pytest_codegenie.processes.descendants import KEYCTL
 
 
 ENV = {"PATH": os.defpath + ":" + str(Path(sys.executable).parent)}
@@ -288,6 +289,44 @@ def test_limits_hold_for_the_program(
     )
     assert done.exit_code
     assert b"NameError" not in done.stderr
+
+
+# -- keys ------------------------------------------------------------------------
+
+FIND_KEY = """
+import ctypes, sys
+KEYCTL_SEARCH, SESSION = 10, -3
+found = ctypes.CDLL(None).syscall(
+    int(sys.argv[1]), KEYCTL_SEARCH, SESSION, b"user", b"name", 0
+)
+print(found > 0, flush=True)
+"""
+#: Finds a key in its session keyring; what it runs looks for the same.
+WITH_KEY = """
+import ctypes, subprocess, sys
+from pathlib import Path
+from pytest_codegenie.processes import run
+
+keyctl, code = int(sys.argv[1]), sys.argv[2]
+libc = ctypes.CDLL(None)
+libc.syscall(keyctl, 1, None)  # a session keyring of its own
+libc.syscall(keyctl - 2, b"user", b"name", b"secret", 6, -3)
+argv = [sys.executable, "-c", code, str(keyctl)]
+subprocess.run(argv, check=True)
+print(run(argv, cwd=Path("/"), env={}).stdout.decode())
+"""
+
+
+def test_a_program_has_no_key_of_our_session_keyring() -> None:
+    number = KEYCTL.get(os.uname().machine)
+    if number is None:
+        pytest.skip(f"the number of keyctl(2) on {os.uname().machine} is not known")
+    argv = [sys.executable, "-c", WITH_KEY, str(number), FIND_KEY]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    ours, theirs = done.stdout.split()
+    if ours == "False":
+        pytest.skip("the kernel keeps no keys here (keyrings(7))")
+    assert theirs == "False"
 
 
 # -- the parent ------------------------------------------------------------------
