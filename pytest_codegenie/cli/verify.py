@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from pytest_codegenie.cli.places import add_bench_option
 from pytest_codegenie.cli.places import find_places
+from pytest_codegenie.config import RunConfig
 from pytest_codegenie.corpus import Complaint
 from pytest_codegenie.corpus import check_task_class
 from pytest_codegenie.corpus import id_collisions
@@ -25,9 +26,9 @@ from pytest_codegenie.harness import validate_case
 from pytest_codegenie.models import AgentSpec
 from pytest_codegenie.models import BenchCase
 from pytest_codegenie.models import CaseJob
-from pytest_codegenie.models import PartTable
 from pytest_codegenie.registry import TaskClass
 from pytest_codegenie.session.installed import installed_parts
+from pytest_codegenie.session.settings import choose_workspace
 
 
 def add_command(commands: Any) -> None:
@@ -54,6 +55,12 @@ def add_command(commands: Any) -> None:
         metavar="N",
         help="cases at a time (default: one a processor)",
     )
+    parser.add_argument(
+        "--workspace",
+        default="auto",
+        metavar="NAME",
+        help="where cases are run (default: auto, the best that works here)",
+    )
     add_bench_option(parser)
     parser.set_defaults(run=run)
 
@@ -77,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         remember_listing(case.directory, case.case_digest)
     complaints += _collisions(cases)
     if not options.static:
-        complaints += _run_all(sound, max(1, options.jobs))
+        complaints += _run_all(sound, options.workspace, max(1, options.jobs))
     for complaint in complaints:
         print(complaint)
     how = "checked" if options.static else "checked and run"
@@ -96,32 +103,32 @@ def _collisions(cases: list[BenchCase]) -> list[Complaint]:
     ]
 
 
-def _run_all(sound: list[tuple[BenchCase, TaskClass]], jobs: int) -> list[Complaint]:
+def _run_all(
+    sound: list[tuple[BenchCase, TaskClass]], workspace: str, jobs: int
+) -> list[Complaint]:
     parts = installed_parts()
     with (
         tempfile.TemporaryDirectory(prefix="codegenie-verify-") as scratch,
         ThreadPoolExecutor(jobs) as pool,
     ):
-        found = pool.map(
-            lambda pair: _validate(*pair, parts=parts, scratch=Path(scratch)), sound
-        )
+        settings = {
+            "parts": parts,
+            "workspace": choose_workspace(workspace, parts.workspaces, "--workspace"),
+            "scratch_root": Path(scratch),
+            "cache_directory": Path(RunConfig().out, "cache").absolute(),
+        }
+        found = pool.map(lambda pair: _validate(pair[0], pair[1], settings), sound)
         return [complaint for complaints in found for complaint in complaints]
 
 
 def _validate(
-    case: BenchCase, task_class: TaskClass, *, parts: PartTable, scratch: Path
+    case: BenchCase, task_class: TaskClass, settings: Mapping[str, Any]
 ) -> list[Complaint]:
-    try:
-        return validate_case(case, _job_maker(case, task_class, parts, scratch))
-    except CodegenieError as exc:
-        return [Complaint("", str(exc), "", exc.exit_code)]
-
-
-def _job_maker(
-    case: BenchCase, task_class: TaskClass, parts: PartTable, scratch: Path
-) -> Callable[[str], CaseJob]:
     def make(agent: str) -> CaseJob:
         spec = AgentSpec(name=agent, label=agent)
-        return make_job(case, task_class, spec, parts=parts, scratch_root=scratch)
+        return make_job(case, task_class, spec, **settings)
 
-    return make
+    try:
+        return validate_case(case, make)
+    except CodegenieError as exc:
+        return [Complaint("", str(exc), "", exc.exit_code)]

@@ -118,16 +118,10 @@ def read_settings(
     )
     for agent in settings.agents:
         _check_known(_source("agent", option), "agent", agent.name, parts.agents)
-    workspace = workspace or settings.workspace
-    if workspace == "auto":
-        workspace = _best_workspace(parts.workspaces)
     source = _source("workspace", option)
-    _check_known(source, "workspace", workspace, parts.workspaces)
-    try:
-        make_part("workspace", workspace, parts.workspaces)
-    except Exception as exc:
-        # Somebody else's code may raise anything.
-        raise ConfigError(source, "workspace", f"{workspace!r}: {exc}") from exc
+    workspace = choose_workspace(
+        workspace or settings.workspace, parts.workspaces, source
+    )
     return settings.model_copy(
         update={
             "workspace": workspace,
@@ -136,13 +130,31 @@ def read_settings(
     )
 
 
-def _best_workspace(workspaces: Mapping[str, str]) -> str:
-    """Return the first of ``WORKSPACE_PREFERENCE`` that works here."""
-    for name in WORKSPACE_PREFERENCE[:-1]:
-        workspace: Workspace = make_part("workspace", name, workspaces)
-        if not workspace.probe():
-            return name
-    return WORKSPACE_PREFERENCE[-1]
+def choose_workspace(name: str, workspaces: Mapping[str, str], source: str) -> str:
+    """Return the workspace that is meant: for ``auto`` the best that works here.
+
+    Args:
+        name: As in ``--codegenie-workspace``.
+        workspaces: All there are.
+        source: Where the name comes from, for the message.
+
+    Raises:
+        ConfigError: There is no such workspace, or it cannot be made.
+    """
+    if name == "auto":
+        return next(
+            better
+            for better in WORKSPACE_PREFERENCE
+            if better == WORKSPACE_PREFERENCE[-1]
+            or not make_part("workspace", better, workspaces).probe()
+        )
+    _check_known(source, "workspace", name, workspaces)
+    try:
+        make_part("workspace", name, workspaces)
+    except Exception as exc:
+        # Somebody else's code may raise anything.
+        raise ConfigError(source, "workspace", f"{name!r}: {exc}") from exc
+    return name
 
 
 def better_workspaces(chosen: str, workspaces: Mapping[str, str]) -> Iterator[str]:
