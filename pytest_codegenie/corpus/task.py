@@ -65,8 +65,13 @@ class TestsFile(Record):
     fail_to_pass: list[str] = Field(default_factory=list)
     #: Tests that pass before and after.
     pass_to_pass: list[str] = Field(default_factory=list)
-    #: For the framework ``command``: a shell line, or a program and its arguments.
+    #: A shell line, or a program and its arguments; None: the framework's own.
     command: Annotated[str, Field(min_length=1)] | list[str] | None = None
+    #: For the framework ``junit``: where the tests write their report, relative to the
+    #: repository, with ``*`` for several. "": to the ``{report}`` of the command.
+    report: str = ""
+    #: For the framework ``log``: what reads the output.
+    parser: str = ""
     #: Of the test run; None: as long as the agent has.
     timeout_seconds: Positive | None = None
 
@@ -83,6 +88,13 @@ class CaseTask:
 
 
 _File = TypeVar("_File", bound=Record)
+#: Framework to the keys of ``tests.toml`` that have no default with it.
+_REQUIRED = {
+    "command": ("command",),
+    "junit": ("command",),
+    "log": ("command", "parser"),
+    "tap": ("command",),
+}
 
 
 def read_task(case: BenchCase) -> CaseTask:
@@ -93,12 +105,7 @@ def read_task(case: BenchCase) -> CaseTask:
     """
     task = _read(case, "input/task.toml", TaskFile)
     tests = _read(case, "expected/tests.toml", TestsFile)
-    if tests.framework == "command" and tests.command is None:
-        raise BenchCaseLoadError(
-            case.directory,
-            "expected/tests.toml",
-            "command is required with framework = 'command'",
-        )
+    _check_tests(case, tests)
     overlay = case.expected_dir / "overlay"
     instance = EvalInstance(
         instance_id=case.case_id,
@@ -113,6 +120,21 @@ def read_task(case: BenchCase) -> CaseTask:
         metadata={"framework": tests.framework},
     )
     return CaseTask(instance, task, tests, overlay if overlay.is_dir() else None)
+
+
+def _check_tests(case: BenchCase, tests: TestsFile) -> None:
+    """See to it that a framework has the keys that it cannot do without.
+
+    Raises:
+        BenchCaseLoadError: One is missing.
+    """
+    for key in _REQUIRED.get(tests.framework, ()):
+        if not getattr(tests, key):
+            raise BenchCaseLoadError(
+                case.directory,
+                "expected/tests.toml",
+                f"{key} is required with framework = {tests.framework!r}",
+            )
 
 
 def _read(case: BenchCase, name: str, model: type[_File]) -> _File:

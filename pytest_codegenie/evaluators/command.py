@@ -13,7 +13,7 @@ from pytest_codegenie.evaluators.protocol import Site
 from pytest_codegenie.evaluators.protocol import Verdict
 from pytest_codegenie.evaluators.pytest_settings import PATH_SETTINGS
 from pytest_codegenie.evaluators.pytest_settings import STEERING_SETTINGS
-from pytest_codegenie.evaluators.python_runs import run_tests
+from pytest_codegenie.evaluators.running import run_tests
 from pytest_codegenie.models import EvalResult
 from pytest_codegenie.models import EvalStatus
 from pytest_codegenie.models import TestStatus

@@ -47,6 +47,7 @@ def protect_python(
     *,
     settings: frozenset[str] = STEERING_SETTINGS,
     more_files: frozenset[str] = frozenset(),
+    more_modules: frozenset[str] = frozenset(),
 ) -> tuple[str, ...]:
     """Put back what steers; return what was tampered with, one sentence each.
 
@@ -55,6 +56,7 @@ def protect_python(
         site: The tree with the patch.
         settings: Those of pytest's that a patch may not change.
         more_files: Paths that steer this run in particular.
+        more_modules: Names that a new module of the tree may not have.
     """
     before, after = _files(judgement.base), _files(site.tree)
     asked = _asked_files(judgement) | more_files
@@ -67,7 +69,11 @@ def protect_python(
         if kind is None and path in links and _holds_tests(path, asked):
             kind = "tests"
         is_new = path not in before
-        if kind is None and is_new and _shadows(path, roots, is_link=path in links):
+        if (
+            kind is None
+            and is_new
+            and _shadows(path, roots, _SHADOWED | more_modules, is_link=path in links)
+        ):
             kind = "shadow"
         if kind is None:
             continue
@@ -185,7 +191,9 @@ def _holds_tests(directory: str, asked: frozenset[str]) -> bool:
     )
 
 
-def _shadows(name: str, roots: frozenset[str], *, is_link: bool) -> bool:
+def _shadows(
+    name: str, roots: frozenset[str], modules: frozenset[str], *, is_link: bool
+) -> bool:
     """Say whether ``import`` would take the file for a module that tests rely on."""
     path = PurePosixPath(name)
     for root in roots:
@@ -193,7 +201,7 @@ def _shadows(name: str, roots: frozenset[str], *, is_link: bool) -> bool:
             continue
         top, *rest = path.parts[len(PurePosixPath(root).parts) :] or [""]
         module, _, suffix = top.partition(".")
-        if module not in _SHADOWED:
+        if module not in modules:
             continue
         if rest:
             # Without __init__ it is a namespace, which the real module precedes.

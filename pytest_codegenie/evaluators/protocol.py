@@ -88,6 +88,10 @@ class Judgement:
     scratch: Path
     #: Gets what the tests print; None: nowhere.
     log_path: Path | None
+    #: Where in the tree the tests' report is, with wildcards; "": not there.
+    report: str = ""
+    #: What reads the output, by name; "": nothing does.
+    parser: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import stat
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -45,6 +46,8 @@ class TestReport:
     #: The run came as far as to let the tree in.
     began: bool = False
     collected: set[str] = field(default_factory=set)
+    #: Id to the first line of what its documentation says, where that is its name.
+    titles: dict[str, str] = field(default_factory=dict)
     #: Id to the text that its failure must show.
     canaries: dict[str, str] = field(default_factory=dict)
     statuses: dict[str, TestStatus] = field(default_factory=dict)
@@ -61,15 +64,15 @@ class TestReport:
 
 
 def read_report(
-    path: Path, key: bytes, *, expected_failures: Mapping[str, bool] | None = None
+    path: Path, key: bytes, *, may_fail: Callable[[str], bool] = lambda test: False
 ) -> TestReport:
     """Return what the report says; a missing one says nothing.
 
     Args:
         path: The report.
         key: What its lines are signed with.
-        expected_failures: Test id to whether its files speak of expected failures at
-            all; only then one counts as passed. Unknown ids: they do not.
+        may_fail: Says of a test id whether its files speak of expected failures at
+            all; only then one counts as passed.
     """
     report = TestReport()
     for number, line in enumerate(_read(path).split(b"\n")[:-1]):
@@ -79,7 +82,7 @@ def read_report(
             event = json.loads(data) if code == signed.encode() else {}
             if event["number"] != number:
                 raise ValueError(number)
-            _take(report, event, expected_failures or {})
+            _take(report, event, may_fail)
         except (ValueError, KeyError, TypeError, AttributeError):
             report.malformed = f"line {number + 1} is not the test run's own"
             break
@@ -104,7 +107,7 @@ def _read(path: Path) -> bytes:
 
 
 def _take(
-    report: TestReport, event: Mapping[str, Any], expected_failures: Mapping[str, bool]
+    report: TestReport, event: Mapping[str, Any], may_fail: Callable[[str], bool]
 ) -> None:
     kind = event["kind"]
     if kind == "began":
@@ -112,6 +115,7 @@ def _take(
     elif kind == "collected":
         report.collected.update(event["tests"])
         report.canaries.update(event["canaries"])
+        report.titles.update(event.get("titles", {}))
     elif kind == "collect_error":
         report.collect_errors[event["place"]] = str(event["text"])[-_TEXT_LIMIT:]
     elif kind == "intrusion":
@@ -120,7 +124,7 @@ def _take(
         report.exit_code = int(event["exit_code"])
     elif kind == "test":
         test = event["test"]
-        status = _status(event, may_fail=expected_failures.get(test, False))
+        status = _status(event, may_fail=may_fail(test))
         if status is None:
             return
         if status == "passed" and event["raised"] and not event["xfail"]:

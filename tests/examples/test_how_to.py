@@ -9,7 +9,15 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "page", ["run-an-agent", "write-a-rubric", "write-a-plugin", "add-a-case"]
+    "page",
+    [
+        "run-an-agent",
+        "write-a-rubric",
+        "write-a-plugin",
+        "write-a-workspace",
+        "add-a-case",
+        "test-runners",
+    ],
 )
 def test_the_page_works(page: str, walk_through: Callable[[str], Path]) -> None:
     walk_through(f"how-to/{page}.md")

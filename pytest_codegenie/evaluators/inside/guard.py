@@ -49,28 +49,51 @@ _FREE = frozenset(
         "quit",
     )
 )
+#: Parts of it whose answers no verdict hangs on, and which libraries mend for good:
+#: exceptiongroup the one, torch the other. The environment's own code may.
+_MENDED = frozenset(("inspect", "traceback"))
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, type)
 _METHODS = (types.FunctionType, classmethod, staticmethod, property)
 
 
 class Machinery(object):
-    """A snapshot of what a test run is made of."""
+    """A snapshot of what a test run is made of.
 
-    def __init__(self, own_classes):
+    Args:
+        own_classes: Classes that are watched with it.
+        expected: What may be put anywhere.
+        plugins: Files and directories of the environment's pytest plugins. What they
+            put into pytest and unittest.mock, after the snapshot, is their business.
+        modules: Names of more modules, with what is below them.
+        tree: Where it is, if it is on the path already.
+    """
+
+    def __init__(self, own_classes, expected=(), plugins=(), modules=(), tree=None):
+        self._expected = list(expected)
+        self._plugins = tuple(plugins)
+        self._path = tuple(
+            place for place in sys.path if place and not _is_below(place, tree)
+        )
         self._entries = []
         self._codes = []
         self._names = {}
+        self._tracers = ()
         self._traces = (sys.gettrace(), sys.getprofile())
+        self._homes = _MACHINERY.union(modules)
         for name, module in sorted(sys.modules.items()):
-            if name.partition(".")[0] in _MACHINERY and module is not None:
+            if self._is_watched(name) and module is not None:
                 self._take_module(module)
         for cls in own_classes:
-            self._take_class(cls)
+            self.take_class(cls)
+
+    def _is_watched(self, name):
+        return any(name == home or name.startswith(home + ".") for home in self._homes)
 
     def _take_module(self, module):
         names = vars(module)
         for name, value in list(names.items()):
-            if not isinstance(value, _CALLABLES):
+            # A lazy object would be made if it were asked for its class.
+            if not issubclass(type(value), _CALLABLES):
                 continue
             if module is builtins and name in _FREE:
                 continue
@@ -79,10 +102,11 @@ class Machinery(object):
                 self._take_code(value)
             elif isinstance(value, type):
                 home = getattr(value, "__module__", None) or ""
-                if str(home).partition(".")[0] in _MACHINERY:
-                    self._take_class(value)
+                if self._is_watched(str(home)):
+                    self.take_class(value)
 
-    def _take_class(self, cls):
+    def take_class(self, cls):
+        """Watch a class too, as it is now."""
         if cls in self._names:
             return
         names = vars(cls)
@@ -100,8 +124,9 @@ class Machinery(object):
     def changed(self):
         """Say what is no longer as it was; "" if all is."""
         for names, name, value in self._entries:
-            if names.get(name) is not value:
-                home = getattr(value, "__module__", None) or "a class"
+            now = names.get(name)
+            home = getattr(value, "__module__", None) or "a class"
+            if now is not value and not self._expects(now, home):
                 return "%s.%s was replaced" % (home, name)
         for function, code, defaults in self._codes:
             if function.__code__ is not code or function.__defaults__ is not defaults:
@@ -109,11 +134,35 @@ class Machinery(object):
         for cls, names in self._names.items():
             if len(vars(cls)) != len(names):
                 for name in set(vars(cls)) - names:
-                    if self._steers(cls, name):
+                    if self._steers(cls, name) and not self._expects(
+                        vars(cls)[name], cls.__module__
+                    ):
                         return "%s.%s was added" % (cls.__qualname__, name)
-        if (sys.gettrace(), sys.getprofile()) != self._traces:
-            return "a trace function was set"
+        for new in (sys.gettrace(), sys.getprofile()):
+            # That one which was there is gone shows nobody anything.
+            if new not in (None, *self._traces) and not isinstance(
+                _owner(new), self._tracers
+            ):
+                return "a trace function was set"
         return ""
+
+    def accept_coverage(self):
+        """Take it that coverage.py traces from now on, if it does."""
+        owner = type(_owner(sys.gettrace()))
+        if owner.__module__.partition(".")[0] == "coverage":
+            self._tracers = (owner, sys.modules["coverage.collector"].Collector)
+
+    def _expects(self, value, home):
+        function = getattr(value, "fget", value)
+        if any(function is one for one in self._expected):
+            return True
+        # What pytest-mock puts into unittest.mock is a mock around its function.
+        inner = getattr(getattr(value, "mock", None), "side_effect", None)
+        if _file(inner or function).startswith(self._plugins):
+            return home.startswith(("_pytest.", "unittest.mock"))
+        file = _file(function)
+        from_environment = os.path.isfile(file) and file.startswith(self._path)
+        return home in _MENDED and from_environment
 
     def _steers(self, cls, name):
         """Say whether a new attribute of a class is more than a note of its owner's."""
@@ -148,8 +197,8 @@ class Sources(object):
                     text = file.read()
                 decorated = _decorated_lines(ast.parse(text, filename=path))
                 codes = [variant(text, path) for variant in variants]
-            except Exception:  # noqa: S112 -- then it cannot be collected either
-                continue
+            except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+                continue  # then it cannot be collected either
             for code in codes:
                 self._add(name, (), code, decorated)
 
@@ -177,6 +226,19 @@ class Sources(object):
             return False
         function = getattr(function, "__func__", function)
         return getattr(function, "__code__", None) not in known
+
+
+def _is_below(place, tree):
+    return tree is not None and (place + os.sep).startswith(tree + os.sep)
+
+
+def _owner(trace):
+    return getattr(trace, "__self__", trace)
+
+
+def _file(function):
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return getattr(code, "co_filename", "")
 
 
 def _decorated_lines(tree):

@@ -16,10 +16,18 @@ import sys
 import types
 
 
-def let_in(tree, roots):
-    """Put the tree, and the directories that its modules are in, on the path."""
+def let_in(tree, roots, first=True):
+    """Put the tree, and the directories that its modules are in, on the path.
+
+    Args:
+        tree: Its directory.
+        roots: Relative to it; none: the tree itself.
+        first: Before what the environment has, or after it.
+    """
     places = [os.path.join(tree, root) if root else tree for root in roots or [""]]
-    sys.path[:0] = list(dict.fromkeys([tree] + places))
+    places = list(dict.fromkeys([tree, *places]))
+    others = [place for place in sys.path if place not in places]
+    sys.path[:] = places + others if first else others + places
 
 
 def take_request():

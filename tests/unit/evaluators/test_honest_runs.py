@@ -293,6 +293,46 @@ class TestShared:
     assert result.outcome == "passed", result.message
 
 
+@pytest.mark.parametrize(("wrong", "status"), [("", "passed"), ("b d", "failed")])
+def test_an_id_that_was_cut_at_a_space_stands_for_all_that_begin_so(
+    bench: Bench, wrong: str, status: str
+) -> None:
+    test_file = f"""
+import pytest
+from thermometer import to_fahrenheit
+
+
+@pytest.mark.parametrize("text", ["a b", "b c", "b d"])
+def test_text(text):
+    assert to_fahrenheit(0) == 32
+    assert text != {wrong!r}
+"""
+    evaluation, _ = evaluate(
+        bench,
+        fixed=ids("test_text[b", "test_text[a b]"),
+        kept=ids("test_text[x"),
+        files={FILE: test_file},
+    )
+    assert [*evaluation.fail_to_pass_results.values()] == [status, "passed"]
+    assert [*evaluation.pass_to_pass_results.values()] == ["missing"]
+
+
+def test_examples_in_a_text_file_are_tests_too(bench: Bench) -> None:
+    text = ">>> from thermometer import to_fahrenheit\n>>> to_fahrenheit(0)\n32.0\n"
+    options: Any = {
+        "fixed": ["README.txt::README.txt"],
+        "kept": [],
+        "files": {"expected/overlay/README.txt": text},
+    }
+    _, fixed = evaluate(bench, **options)
+    assert fixed.outcome == "passed", fixed.message
+    other = bench.run_shell("echo x > x")
+    assert (other.outcome, other.score.failure_modes[0].code) == (
+        "failed",
+        "not_resolved",
+    )
+
+
 def test_a_module_that_skips_itself_is_no_tampering(bench: Bench) -> None:
     test_file = (
         "import pytest\n\n\ndef setup_module():\n    pytest.skip('no network')\n"
