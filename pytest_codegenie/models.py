@@ -320,7 +320,7 @@ class CaseJob(Record):
     cache_directory: Path | None = None
     #: The run's directory; None: no artifacts are written.
     run_directory: Path | None = None
-    #: Below ``run_directory``.
+    #: Below ``run_directory``; "" is that directory itself.
     artifacts_path: str = ""
 
     @property

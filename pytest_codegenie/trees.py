@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
+import re
 import shutil
+import struct
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -94,16 +98,35 @@ def copy_file(source: str, target: str) -> None:
 def remove_tree(directory: Path) -> None:
     """Remove a directory, whatever modes and depth it has. Never raises.
 
-    What even its owner may not remove (another user's, a mount) is left.
+    What is mounted below it is unmounted, not emptied. What this user may not remove
+    (another user's) is left.
     """
     with contextlib.suppress(OSError):
         if directory.is_symlink() or not directory.is_dir():
             directory.unlink(missing_ok=True)
             return
+    _unmount_below(directory)
     try:
         shutil.rmtree(directory)
     except (OSError, RecursionError):
         _remove_stubborn_tree(os.fspath(directory))
+
+
+def _unmount_below(directory: Path) -> None:
+    """Detach what root mounted below a directory: it may be all of somebody's files."""
+    top = os.fsencode(directory.resolve()) + b"/"
+    places = []
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/mounts").read_bytes().splitlines():
+            escaped = line.split(b" ")[1]
+            place = re.sub(rb"\\(\d{3})", lambda m: bytes([int(m[1], 8)]), escaped)
+            if place.startswith(top):
+                places.append(place)
+    for place in reversed(places):
+        with contextlib.suppress(OSError):
+            subprocess.run(
+                ["umount", "--lazy", "--", place], capture_output=True, check=False
+            )
 
 
 def _remove_stubborn_tree(top: str) -> None:
@@ -115,17 +138,18 @@ def _remove_stubborn_tree(top: str) -> None:
     number = 0
     while pending:
         directory = pending.pop()
-        with contextlib.suppress(OSError):
-            os.chmod(directory, 0o700)  # noqa: PTH101 -- as fast as may be
+        _make_removable(directory)
         for entry in _entries(directory):
             path = entry.path
             with contextlib.suppress(OSError):
                 if not entry.is_dir(follow_symlinks=False):
+                    if entry.is_file(follow_symlinks=False):
+                        _make_removable(path)
                     os.unlink(path)  # noqa: PTH108
                     continue
                 if directory != top:
                     # Moving a directory takes the right to write to it.
-                    os.chmod(path, 0o700)  # noqa: PTH101
+                    _make_removable(path)
                     number += 1
                     path = os.path.join(top, f"{number}.{os.urandom(8).hex()}")  # noqa: PTH118
                     os.rename(entry.path, path)  # noqa: PTH104
@@ -135,6 +159,27 @@ def _remove_stubborn_tree(top: str) -> None:
                 os.rmdir(directory)  # noqa: PTH106
     with contextlib.suppress(OSError):
         os.rmdir(top)  # noqa: PTH106
+
+
+#: ioctl_iflags(2): what ``chattr`` calls ``i`` and ``a``.
+_GET_FLAGS, _SET_FLAGS = 0x80086601, 0x40086602
+_IMMUTABLE_OR_APPEND = 0x10 | 0x20
+
+
+def _make_removable(path: str) -> None:
+    """Open the mode of a file or directory, and take off what root locked it with."""
+    with contextlib.suppress(OSError):
+        os.chmod(path, 0o700)  # noqa: PTH101 -- as fast as may be
+    with contextlib.suppress(OSError):
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            (flags,) = struct.unpack("i", fcntl.ioctl(fd, _GET_FLAGS, bytes(4)))
+            if flags & _IMMUTABLE_OR_APPEND:
+                unlocked = struct.pack("i", flags & ~_IMMUTABLE_OR_APPEND)
+                fcntl.ioctl(fd, _SET_FLAGS, unlocked)
+                os.chmod(fd, 0o700)  # noqa: PTH101
+        finally:
+            os.close(fd)
 
 
 def _entries(directory: str) -> list[os.DirEntry[str]]:

@@ -8,6 +8,15 @@ import pytest
 from support import Bench
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the mark of what fills a line of the table of workspaces."""
+    config.addinivalue_line(
+        "markers",
+        "isolates(what, open_in): tries to do what a workspace may prevent, and can in "
+        "those that are named",
+    )
+
+
 @pytest.fixture(autouse=True)
 def quiet_terminal(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory

@@ -15,14 +15,13 @@ from pytest_codegenie.processes import NotStarted
 from pytest_codegenie.workspaces import environments
 from pytest_codegenie.workspaces.host import run_setup
 from pytest_codegenie.workspaces.host import run_supervised
-from pytest_codegenie.workspaces.limiting import Cage
+from pytest_codegenie.workspaces.limiting import caged
 from pytest_codegenie.workspaces.local_tree import LocalTree
 from pytest_codegenie.workspaces.local_tree import add_environment
 from pytest_codegenie.workspaces.local_tree import fixed_variables
 from pytest_codegenie.workspaces.protocol import Environment
 from pytest_codegenie.workspaces.protocol import Phase
 from pytest_codegenie.workspaces.protocol import Recipe
-from pytest_codegenie.workspaces.protocol import WorkspaceSpec
 
 
 UNSHARE = ("unshare", "--user", "--map-current-user", "--net", "--")
@@ -42,11 +41,6 @@ class OfflineWorkspace(LocalTree):
             [*UNSHARE, "true"], capture_output=True, text=True, check=False
         )
         return "" if done.returncode == 0 else f"unshare fails: {done.stderr.strip()}"
-
-    def configure(self, spec: WorkspaceSpec) -> None:
-        """Take what is asked for."""
-        super().configure(spec)
-        self._cage = Cage(spec.limits, spec.directory)
 
     def provide(self, recipe: Recipe) -> Environment:
         """Return a virtual environment; building it may use the network."""
@@ -73,20 +67,16 @@ class OfflineWorkspace(LocalTree):
     ) -> Completed:
         """Run a program in the tree, under the process supervisor."""
         self._check_program(argv[0], env)
-        completed = run_supervised(
-            [*UNSHARE, *argv],
-            cwd=self.tree,
-            env=env,
-            limits=self._cage.around(limits),
-            stdin_path=stdin_path,
-            log_path=log_path,
-        )
-        return self._cage.told(completed)
-
-    def destroy(self) -> None:
-        """Remove the directory."""
-        self._cage.close()
-        super().destroy()
+        with caged(self.spec.limits, self.spec.directory, limits) as cage:
+            completed = run_supervised(
+                [*UNSHARE, *argv],
+                cwd=self.tree,
+                env=env,
+                limits=cage.limits,
+                stdin_path=stdin_path,
+                log_path=log_path,
+            )
+            return cage.told(completed)
 
     def _check_program(self, program: str, env: Mapping[str, str]) -> None:
         """See to it that there is such a program: ``unshare`` always starts."""

@@ -37,7 +37,14 @@ def judge(room: CaseRoom, base: Base, patch: str) -> Verdict:
         evaluator: Evaluator = make_part("evaluator", framework, job.parts.evaluators)
     except UnknownPartError as exc:
         raise EvaluatorError(f"expected/tests.toml: framework: {exc}") from exc
-    workspace = room.workspace(base, "judge")
+    with room.workspace(base, "judge") as workspace:
+        return _judge_in(workspace, evaluator, room, base, patch)
+
+
+def _judge_in(
+    workspace: Workspace, evaluator: Evaluator, room: CaseRoom, base: Base, patch: str
+) -> Verdict:
+    job, task = room.job, room.task
     if patch:
         applied, words = workspace.apply_patch(patch)
         if not applied:
@@ -52,6 +59,8 @@ def judge(room: CaseRoom, base: Base, patch: str) -> Verdict:
         timeout_seconds=_tests_limit(job, task),
         scratch=workspace.scratch,
         log_path=room.artifact("tests.log"),
+        report=task.tests.report,
+        parser=task.tests.parser,
     )
     tampering = evaluator.protect(judgement, workspace)
     _place_hidden_tests(task, base, workspace)

@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 
 from pytest_codegenie.corpus import CaseTask
@@ -67,7 +68,11 @@ class CaseRoom:
             WorkspaceUnavailable: There is no such code, or no way to run it here.
         """
         tree = self._source()
-        self.environment = self._new_workspace("setup").provide(self._recipe(tree))
+        setup = self._new_workspace("setup")
+        try:
+            self.environment = setup.provide(self._recipe(tree))
+        finally:
+            setup.destroy()
         if self.environment.generated is not None:
             source, tree = tree, self.scratch / "installed"
             copy_tree(source, tree)
@@ -100,28 +105,27 @@ class CaseRoom:
             dockerfile=dockerfile if dockerfile.is_file() else None,
         )
 
-    def workspace(
-        self,
-        base: Base,
-        name: str,
-        *,
-        endpoints: tuple[str, ...] = (),
-        readable: tuple[Path, ...] = (),
-    ) -> Workspace:
-        """Make a workspace in ``<scratch>/<name>``.
+    @contextlib.contextmanager
+    def workspace(self, base: Base, name: str, **access: Any) -> Iterator[Workspace]:
+        """Make a workspace in ``<scratch>/<name>`` for the block.
+
+        It is there afterwards only where workspaces may be kept.
 
         Args:
             base: What it holds.
             name: Of its directory.
-            endpoints: ``host:port`` that programs reach in the phase ``agent``.
-            readable: What of this machine they can read, beside the system.
+            access: ``endpoints`` and ``readable`` of ``WorkspaceSpec``.
 
         Raises:
             WorkspaceUnavailable: It cannot be made.
         """
-        workspace = self._new_workspace(name, endpoints=endpoints, readable=readable)
-        workspace.prepare(base, self.environment)
-        return workspace
+        workspace = self._new_workspace(name, **access)
+        try:
+            workspace.prepare(base, self.environment)
+            yield workspace
+        finally:
+            if self.job.keep == "never":
+                workspace.destroy()
 
     def _new_workspace(self, name: str, **access: Any) -> Workspace:
         job = self.job
@@ -153,7 +157,7 @@ class CaseRoom:
         """Return where an artifact goes and record that it exists."""
         if self.job.run_directory is None:
             return None
-        relative = f"{self.job.artifacts_path}/{name}"
+        relative = str(PurePosixPath(self.job.artifacts_path, name))
         path = self.job.run_directory / relative
         path.parent.mkdir(parents=True, exist_ok=True)
         key = name.partition(".")[0]
@@ -165,11 +169,21 @@ class CaseRoom:
 
         The result itself is recorded elsewhere, by whoever asked for it.
         """
-        known = self.artifacts
-        try:
-            path = self.artifact(name)
+        with self._artifact_or_warning(name) as path:
             if path is not None:
                 path.write_bytes(text.encode(errors="replace"))
+
+    def keep_artifact(self, name: str, file: Path) -> None:
+        """Copy a file to an artifact; on a full disk, only say so in the log."""
+        with self._artifact_or_warning(name) as path:
+            if path is not None:
+                shutil.copyfile(file, path)
+
+    @contextlib.contextmanager
+    def _artifact_or_warning(self, name: str) -> Iterator[Path | None]:
+        known = self.artifacts
+        try:
+            yield self.artifact(name)
         except OSError as exc:
             self.artifacts = known
             emit("harness.artifact_lost", level="warning", file=name, reason=str(exc))

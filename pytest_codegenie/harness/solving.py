@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from pytest_codegenie.agents import Agent
@@ -95,21 +96,20 @@ class Solving:
         return patch if patch.strip() else ""
 
     def _run_adapter(self, agent: AgentAdapter, base: Base) -> str:
-        with self.room.timed("prepare"):
-            workspace = self.room.workspace(
-                base,
-                "agent",
-                endpoints=agent.get_endpoints(),
-                readable=agent.get_readable(),
-            )
-        try:
+        with contextlib.ExitStack() as stack:
+            with self.room.timed("prepare"):
+                workspace = stack.enter_context(
+                    self.room.workspace(
+                        base,
+                        "agent",
+                        endpoints=agent.get_endpoints(),
+                        readable=agent.get_readable(),
+                    )
+                )
             with self.room.timed("agent"):
                 output = self._start_agent(agent, workspace)
             with self.room.timed("diff"):
                 patch = self._take_patch(workspace)
-        finally:
-            if self.job.keep == "never":
-                workspace.destroy()
         if not patch and "exceeded" in output.metadata:
             raise AgentError(
                 f"the agent was ended, as it used {output.metadata['exceeded']} (the "
@@ -194,10 +194,12 @@ class Solving:
         return environment
 
     def _take_patch(self, workspace: Workspace) -> str:
-        output = self.room.artifact("patch.diff") or self.room.scratch / "patch.diff"
+        # Where artifacts go there may be no room: that is no reason for a lesser diff.
+        output = self.room.scratch / "patch.diff"
         try:
             return workspace.diff(output)
         except PatchTooLarge as exc:
+            self.room.keep_artifact("patch.diff", output)
             raise NotDone("patch.does_not_apply", str(exc)) from exc
 
 

@@ -7,12 +7,16 @@ and no configuration but ours; attributes that the tree brings are overruled.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import stat
 import subprocess
+import threading
 from collections.abc import Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from pytest_codegenie.errors import WorkspaceUnavailable
 from pytest_codegenie.trees import copy_tree
@@ -20,14 +24,30 @@ from pytest_codegenie.trees import remove_tree
 from pytest_codegenie.trees import walk
 from pytest_codegenie.workspaces.protocol import Base
 from pytest_codegenie.workspaces.protocol import PatchTooLarge
+from pytest_codegenie.workspaces.single_commit import write_single_commit
 
 
 #: A larger patch is kept, but not judged.
 MAX_PATCH_BYTES = 32 << 20
 #: Git would hash and pack a file for minutes before its diff could be measured.
 MAX_FILE_BYTES = 1 << 30
-COMMIT_DATE = "2020-01-01T00:00:00+00:00"
+#: 2020-01-01, UTC.
+_COMMITTER = "codegenie <codegenie@localhost> 1577836800 +0000"
 _TIMEOUT_SECONDS = 600.0
+_DIFF = [
+    "diff",
+    "--cached",
+    "--binary",
+    "--full-index",
+    "--find-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    "HEAD",
+    "--",
+]
 
 _CONFIG = """\
 [core]
@@ -39,6 +59,7 @@ _CONFIG = """\
 \tsafecrlf = false
 \tsymlinks = true
 \tquotepath = true
+\tprotectNTFS = false
 [user]
 \tname = codegenie
 \temail = codegenie@localhost
@@ -62,24 +83,27 @@ def make_base(tree: Path, git_dir: Path) -> Base:
     No history, remotes, tags or reflog; author and dates are always the same.
 
     Raises:
-        WorkspaceUnavailable: Git is missing or fails.
+        WorkspaceUnavailable: A file cannot be read or written; or git is missing,
+            without which nobody could take a diff later.
     """
-    (git_dir / "objects").mkdir(parents=True)
+    if not shutil.which("git"):
+        raise _no_git()
+    try:
+        _make_git_dir(git_dir)
+        write_single_commit(tree, git_dir, _COMMITTER, "Base")
+    except OSError as exc:
+        raise WorkspaceUnavailable(f"no base can be made of {tree}: {exc}") from exc
+    return Base(tree, git_dir)
+
+
+def _make_git_dir(git_dir: Path) -> None:
+    (git_dir / "objects" / "pack").mkdir(parents=True)
     (git_dir / "refs" / "heads").mkdir(parents=True)
     (git_dir / "info").mkdir()
     (git_dir / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
     (git_dir / "config").write_text(_CONFIG, encoding="ascii")
     (git_dir / "info" / "attributes").write_text(_ATTRIBUTES, encoding="ascii")
     (git_dir / "info" / "exclude").write_text(_EXCLUDE, encoding="ascii")
-    place = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(tree)}
-    _git(["add", "--all", "--force", "."], tree, place)
-    _git(
-        ["commit", "--quiet", "--allow-empty", "--no-verify", "--message=Base"],
-        tree,
-        place,
-    )
-    (git_dir / "COMMIT_EDITMSG").unlink(missing_ok=True)
-    return Base(tree, git_dir)
 
 
 def fetch_tree(source: str, commit: str, directory: Path) -> Path:
@@ -99,7 +123,7 @@ def fetch_tree(source: str, commit: str, directory: Path) -> Path:
     name = ["--quiet", "--verify", "--end-of-options", f"{commit}^{{commit}}"]
     try:
         found = _git(["rev-parse", *name], tree, place)
-    except WorkspaceUnavailable:
+    except _GitFailed:
         raise WorkspaceUnavailable(f"{source} has no commit {commit!r}") from None
     _git(["checkout", "--quiet", "--force", found, "--", "."], tree, place)
     shutil.rmtree(git_dir)
@@ -148,24 +172,9 @@ def take_diff(base: Base, tree: Path, scratch: Path, output: Path) -> str:
 
 def _write_diff(tree: Path, place: Mapping[str, str], output: Path) -> str | None:
     """Write the diff of the index; return its text, None when it is not UTF-8."""
-    _git(
-        [
-            "diff",
-            "--cached",
-            "--binary",
-            "--full-index",
-            "--find-renames",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--no-color",
-            "--src-prefix=a/",
-            "--dst-prefix=b/",
-            f"--output={output}",
-            "HEAD",
-        ],
-        tree,
-        place,
-    )
+    with output.open("wb") as file:
+        # Not by --output: what does not fit on the disk would be missing, unsaid.
+        _git(_DIFF, tree, place, stdout=file)
     size = output.stat().st_size
     if size > MAX_PATCH_BYTES:
         raise PatchTooLarge(size, MAX_PATCH_BYTES)
@@ -180,13 +189,16 @@ def apply_patch(base: Base, tree: Path, patch: str) -> tuple[bool, str]:
 
     Git itself refuses paths that lead out of the tree, by ``..`` or by a link, and
     any path into a ``.git``.
+
+    Raises:
+        WorkspaceUnavailable: Git cannot be run, or does not end.
     """
     if not patch.endswith("\n"):
         patch += "\n"
     place = {"GIT_DIR": str(base.git_dir), "GIT_WORK_TREE": str(tree)}
     try:
         _git(["apply", "--whitespace=nowarn", "-"], tree, place, stdin=patch.encode())
-    except WorkspaceUnavailable as exc:
+    except _GitFailed as exc:
         return False, exc.reason
     return True, ""
 
@@ -195,8 +207,9 @@ def make_readable(tree: Path, base_tree: Path) -> None:
     """Let git read all of the tree as plain files, whatever the agent left.
 
     Modes that shut us out are opened; a nested repository becomes what it holds. What
-    git cannot record (devices, sockets, a second ``.git`` by another spelling) goes:
-    no agent may turn its own mess into an error of ours.
+    git cannot record (devices, sockets, a second ``.git`` by another spelling, a link
+    as ``.gitmodules``, paths of more than 4096 bytes) goes: no agent may turn its own
+    mess into an error of ours.
 
     Raises:
         PatchTooLarge: A file that the base does not have is too large by itself.
@@ -204,12 +217,17 @@ def make_readable(tree: Path, base_tree: Path) -> None:
     if tree.is_symlink() or not tree.is_dir():
         remove_tree(tree)
         tree.mkdir()
-    tree.chmod(tree.stat().st_mode & 0o7777 | 0o700)
+    _open_mode(os.fspath(tree), tree.stat().st_mode, 0o700)
     for path, entry in walk(tree, skip=".git"):  # which nobody reads
         if entry.name.lower() == ".git":
             remove_tree(Path(entry.path))
             continue
-        mode = entry.stat(follow_symlinks=False).st_mode
+        try:
+            mode = entry.stat(follow_symlinks=False).st_mode
+        except OSError:
+            # It lies deeper than any path can say, or went with what does.
+            remove_tree(Path(entry.path).parent)
+            continue
         if stat.S_ISDIR(mode):
             _open_mode(entry.path, mode, 0o700)
         elif stat.S_ISREG(mode):
@@ -217,7 +235,7 @@ def make_readable(tree: Path, base_tree: Path) -> None:
             size = entry.stat(follow_symlinks=False).st_size
             if size > MAX_FILE_BYTES and not _has_size(base_tree / path, size):
                 raise PatchTooLarge(size, MAX_PATCH_BYTES)
-        elif not stat.S_ISLNK(mode):
+        elif not stat.S_ISLNK(mode) or entry.name.lower() == ".gitmodules":
             Path(entry.path).unlink()
 
 
@@ -227,7 +245,19 @@ def _has_size(path: Path, size: int) -> bool:
 
 def _open_mode(path: str, mode: int, bits: int) -> None:
     if mode & bits != bits:
-        os.chmod(path, mode & 0o7777 | bits)  # noqa: PTH101 -- hot
+        # What is immutable can be read all the same by root, who alone can make it so.
+        with contextlib.suppress(PermissionError):
+            os.chmod(path, mode & 0o7777 | bits)  # noqa: PTH101 -- hot
+
+
+class _GitFailed(WorkspaceUnavailable):
+    """Git has run and said no."""
+
+
+def _no_git() -> WorkspaceUnavailable:
+    return WorkspaceUnavailable(
+        "git is not installed; install it (apt-get install git)"
+    )
 
 
 def _git(
@@ -236,6 +266,7 @@ def _git(
     place: Mapping[str, str],
     *,
     stdin: bytes | None = None,
+    stdout: BinaryIO | None = None,
 ) -> str:
     environment = {
         "PATH": os.environ.get("PATH", os.defpath),
@@ -244,33 +275,55 @@ def _git(
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_TERMINAL_PROMPT": "0",
-        "GIT_AUTHOR_DATE": COMMIT_DATE,
-        "GIT_COMMITTER_DATE": COMMIT_DATE,
         **place,
     }
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             ["git", *arguments],
             cwd=cwd,
             env=environment,
-            # Git takes either; an empty input is no terminal to ask at.
-            input=stdin or b"",
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=_TIMEOUT_SECONDS,
-            check=False,
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdout=stdout or subprocess.PIPE,
+            stderr=subprocess.PIPE if stdout else subprocess.STDOUT,
+            # So that what it started can be ended too, and asks no terminal.
+            start_new_session=True,
         )
     except FileNotFoundError:
         if not cwd.is_dir():
             raise WorkspaceUnavailable(f"{cwd} is gone") from None
+        raise _no_git() from None
+    output, in_time = _communicate(process, stdin)
+    if not in_time:
         raise WorkspaceUnavailable(
-            "git is not installed; install it (apt-get install git)"
-        ) from None
-    except subprocess.TimeoutExpired:
-        raise WorkspaceUnavailable(
-            f"git {arguments[0]} took more than {_TIMEOUT_SECONDS:.0f} seconds"
-        ) from None
-    output = done.stdout.decode(errors="replace").strip()
-    if done.returncode:
-        raise WorkspaceUnavailable(f"git {arguments[0]}: {output[-2000:]}")
-    return output
+            f"git {arguments[0]} took more than {_TIMEOUT_SECONDS:g} seconds"
+        )
+    words = output.decode(errors="replace").strip()
+    if process.returncode:
+        raise _GitFailed(f"git {arguments[0]}: {words[-2000:]}")
+    return words
+
+
+def _communicate(
+    process: subprocess.Popen[bytes], stdin: bytes | None
+) -> tuple[bytes, bool]:
+    """Return (output, whether the process ended by itself in time).
+
+    A time-out of ``communicate`` polls, and so learns of the end a millisecond late.
+    """
+    watchdog = threading.Timer(_TIMEOUT_SECONDS, _kill_group, [process.pid])
+    watchdog.start()
+    try:
+        output, errors = process.communicate(stdin)
+    except BaseException:
+        _kill_group(process.pid)
+        process.wait()
+        raise
+    finally:
+        in_time = watchdog.is_alive()
+        watchdog.cancel()
+    return output or errors or b"", in_time
+
+
+def _kill_group(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)

@@ -13,7 +13,7 @@ from pytest_codegenie.processes import CompanionDied
 from pytest_codegenie.processes import Completed
 from pytest_codegenie.processes import Limits
 from pytest_codegenie.workspaces import environments
-from pytest_codegenie.workspaces.limiting import Cage
+from pytest_codegenie.workspaces.limiting import caged
 from pytest_codegenie.workspaces.limiting import limits_by
 from pytest_codegenie.workspaces.local_tree import LocalTree
 from pytest_codegenie.workspaces.local_tree import add_environment
@@ -21,7 +21,6 @@ from pytest_codegenie.workspaces.local_tree import fixed_variables
 from pytest_codegenie.workspaces.protocol import Environment
 from pytest_codegenie.workspaces.protocol import Phase
 from pytest_codegenie.workspaces.protocol import Recipe
-from pytest_codegenie.workspaces.protocol import WorkspaceSpec
 
 
 #: Of our own process and of tools around it, which is none of an agent's business.
@@ -33,10 +32,6 @@ class HostWorkspace(LocalTree):
 
     name = "host"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._cage: Cage | None = None
-
     @property
     def isolation(self) -> str:
         """Say that there is none."""
@@ -45,11 +40,6 @@ class HostWorkspace(LocalTree):
     def probe(self) -> str:
         """Return "": it works wherever Python does."""
         return ""
-
-    def configure(self, spec: WorkspaceSpec) -> None:
-        """Take what is asked for."""
-        super().configure(spec)
-        self._cage = Cage(spec.limits, spec.directory)
 
     def provide(self, recipe: Recipe) -> Environment:
         """Return a virtual environment, built by commands that run as this user."""
@@ -84,22 +74,16 @@ class HostWorkspace(LocalTree):
         log_path: Path | None = None,
     ) -> Completed:
         """Run a program in the tree, under the process supervisor."""
-        assert self._cage is not None, "configure comes first"
-        completed = run_supervised(
-            argv,
-            cwd=self.tree,
-            env=env,
-            limits=self._cage.around(limits),
-            stdin_path=stdin_path,
-            log_path=log_path,
-        )
-        return self._cage.told(completed)
-
-    def destroy(self) -> None:
-        """Remove the directory."""
-        if self._cage is not None:
-            self._cage.close()
-        super().destroy()
+        with caged(self.spec.limits, self.spec.directory, limits) as cage:
+            completed = run_supervised(
+                argv,
+                cwd=self.tree,
+                env=env,
+                limits=cage.limits,
+                stdin_path=stdin_path,
+                log_path=log_path,
+            )
+            return cage.told(completed)
 
 
 def run_supervised(

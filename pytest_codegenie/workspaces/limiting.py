@@ -12,6 +12,8 @@ import contextlib
 import dataclasses
 import math
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_codegenie.errors import WorkspaceUnavailable
@@ -31,69 +33,69 @@ def limits_by() -> str:
     return f"limits by rlimits, for each process alone ({reason})"
 
 
+@dataclass(frozen=True, slots=True)
 class Cage:
-    """Adds a workspace's resource limits to those of each program in it."""
+    """What holds one program, and all that it starts, to a workspace's limits."""
 
-    def __init__(self, limits: ResourceLimits, directory: Path) -> None:
-        self._limits = limits
-        self._directory = directory
-        self._cgroup: Cgroup | None = None
-        self._killed = 0
-
-    def around(self, limits: Limits) -> Limits:
-        """Return a program's limits with the workspace's added.
-
-        Raises:
-            WorkspaceUnavailable: A cgroup cannot be made, though one could before.
-        """
-        own = self._limits
-        rlimits = {
-            "RLIMIT_CORE": 0,
-            "RLIMIT_FSIZE": own.file_size,
-            "RLIMIT_NOFILE": own.open_files,
-        }
-        if own.cpu_seconds is not None:
-            rlimits["RLIMIT_CPU"] = math.ceil(own.cpu_seconds)
-        join: tuple[Path, ...] = ()
-        if cgroup_parent()[0] is not None:
-            join = self._group().join_files
-        else:
-            rlimits["RLIMIT_DATA"] = own.memory
-            rlimits["RLIMIT_NPROC"] = _own_tasks() + own.processes
-        return dataclasses.replace(
-            limits,
-            rlimits=rlimits | dict(limits.rlimits),
-            join=join,
-            disk=DiskLimit(self._directory, own.disk, own.files),
-        )
+    #: The program's own, with the workspace's added.
+    limits: Limits
+    memory: int
+    _group: Cgroup | None
 
     def told(self, completed: Completed) -> Completed:
-        """Return how a program ended, with the limit on memory named if it met it."""
-        if self._cgroup is None or completed.exceeded:
+        """Return how the program ended, with the limit on memory named if it met it."""
+        if self._group is None or completed.exceeded:
             return completed
-        killed = self._cgroup.out_of_memory()
-        if killed <= self._killed:
+        if not self._group.out_of_memory():
             return completed
-        self._killed = killed
-        words = f"more than {self._limits.memory} bytes of memory"
+        words = f"more than {self.memory} bytes of memory"
         return dataclasses.replace(completed, exceeded=words)
 
-    def close(self) -> None:
-        """Remove the cgroup."""
-        if self._cgroup is not None:
-            self._cgroup.close()
-            self._cgroup = None
 
-    def _group(self) -> Cgroup:
-        parent = cgroup_parent()[0]
-        assert parent is not None
-        if self._cgroup is None:
-            own = self._limits
-            try:
-                self._cgroup = parent.make(own.memory, own.processes, own.cpus)
-            except OSError as exc:
-                raise WorkspaceUnavailable(f"a cgroup cannot be made: {exc}") from exc
-        return self._cgroup
+@contextlib.contextmanager
+def caged(own: ResourceLimits, directory: Path, limits: Limits) -> Iterator[Cage]:
+    """Add a workspace's limits to those of a program that runs in the block.
+
+    Args:
+        own: The workspace's.
+        directory: What it may fill.
+        limits: The program's.
+
+    Raises:
+        WorkspaceUnavailable: A cgroup cannot be made, though one could before.
+    """
+    rlimits = {
+        "RLIMIT_CORE": 0,
+        "RLIMIT_FSIZE": own.file_size,
+        "RLIMIT_NOFILE": own.open_files,
+    }
+    if own.cpu_seconds is not None:
+        rlimits["RLIMIT_CPU"] = math.ceil(own.cpu_seconds)
+    group = _make_group(own)
+    if group is None:
+        rlimits["RLIMIT_DATA"] = own.memory
+        rlimits["RLIMIT_NPROC"] = _own_tasks() + own.processes
+    added = dataclasses.replace(
+        limits,
+        rlimits=rlimits | dict(limits.rlimits),
+        join=group.join_files if group else (),
+        disk=DiskLimit(directory, own.disk, own.files),
+    )
+    try:
+        yield Cage(added, own.memory, group)
+    finally:
+        if group is not None:
+            group.close()
+
+
+def _make_group(own: ResourceLimits) -> Cgroup | None:
+    parent, _ = cgroup_parent()
+    if parent is None:
+        return None
+    try:
+        return parent.make(own.memory, own.processes, own.cpus)
+    except OSError as exc:
+        raise WorkspaceUnavailable(f"a cgroup cannot be made: {exc}") from exc
 
 
 def _own_tasks() -> int:

@@ -8,11 +8,9 @@ import functools
 import os
 import secrets
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -30,7 +28,7 @@ from pytest_codegenie.workspaces.layout import HOME
 from pytest_codegenie.workspaces.layout import SCRATCH
 from pytest_codegenie.workspaces.layout import TEMPORARY
 from pytest_codegenie.workspaces.layout import TREE
-from pytest_codegenie.workspaces.limiting import Cage
+from pytest_codegenie.workspaces.limiting import caged
 from pytest_codegenie.workspaces.limiting import limits_by
 from pytest_codegenie.workspaces.local_tree import LocalTree
 from pytest_codegenie.workspaces.local_tree import add_environment
@@ -46,37 +44,13 @@ from pytest_codegenie.workspaces.protocol import Environment
 from pytest_codegenie.workspaces.protocol import Phase
 from pytest_codegenie.workspaces.protocol import Recipe
 from pytest_codegenie.workspaces.protocol import WorkspaceSpec
+from pytest_codegenie.workspaces.system_view import SYSTEM
+from pytest_codegenie.workspaces.system_view import USER
+from pytest_codegenie.workspaces.system_view import masks
+from pytest_codegenie.workspaces.system_view import system_mounts
+from pytest_codegenie.workspaces.system_view import write_etc
 
 
-_USER = 1000
-
-#: Of the root directory: links on most systems today, directories on others.
-_SYSTEM = ("/bin", "/lib", "/lib32", "/lib64", "/libx32", "/sbin")
-#: What of /etc programs need; the rest is nobody's business. No passwd: it is ours.
-_ETC = (
-    "alternatives",
-    "ca-certificates",
-    "ca-certificates.conf",
-    "debian_version",
-    "fonts",
-    "java-17-openjdk",
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "localtime",
-    "magic",
-    "mime.types",
-    "nsswitch.conf",
-    "os-release",
-    "pki/tls",
-    "pki/ca-trust",
-    "protocols",
-    "services",
-    "ssl/certs",
-    "ssl/openssl.cnf",
-    "terminfo",
-    "timezone",
-)
 #: What building environments may read of the user's home: how to reach an index.
 _INDEX_SETTINGS = (".config/pip", ".config/uv", ".netrc", ".pip", ".pypirc")
 
@@ -87,9 +61,9 @@ _NAMESPACES = (
     "--unshare-uts",
     "--unshare-cgroup-try",
     "--uid",
-    str(_USER),
+    str(USER),
     "--gid",
-    str(_USER),
+    str(USER),
     "--hostname",
     "sandbox",
     "--die-with-parent",
@@ -111,7 +85,7 @@ def _probe() -> str:
     program = _bubblewrap()
     if not program:
         return "bubblewrap is not installed (apt-get install bubblewrap)"
-    options = [*_NAMESPACES, "--unshare-net", *_system_mounts()]
+    options = [*_NAMESPACES, "--unshare-net", *system_mounts()]
     command = [program, *options, "--", "/usr/bin/env", "--default-signal=TERM", "true"]
     try:
         done = subprocess.run(command, capture_output=True, timeout=20, check=False)
@@ -134,9 +108,8 @@ class SandboxWorkspace(LocalTree):
 
     def __init__(self) -> None:
         super().__init__()
-        self._settings = Path()
+        self._etc = Path()
         self._endpoints: tuple[Endpoint, ...] = ()
-        self._cage: Cage | None = None
 
     @property
     def isolation(self) -> str:
@@ -166,7 +139,6 @@ class SandboxWorkspace(LocalTree):
                 )
         super().configure(spec)
         self._endpoints = read_endpoints(spec.endpoints)
-        self._cage = Cage(spec.limits, spec.directory)
 
     def provide(self, recipe: Recipe) -> Environment:
         """Return a virtual environment, built in a sandbox that has the network."""
@@ -175,11 +147,11 @@ class SandboxWorkspace(LocalTree):
     def prepare(self, base: Base, environment: Environment) -> None:
         """Copy the base's files; write what stands for the system's own settings."""
         super().prepare(base, environment)
-        self._settings = self.spec.directory / "etc"
-        self._settings.mkdir()
-        hosts = _SETTINGS["hosts"] + hosts_lines(self._endpoints)
-        for name, text in (_SETTINGS | {"hosts": hosts}).items():
-            (self._settings / name).write_text(text, encoding="ascii")
+        self._etc = self.spec.directory / "etc"
+        try:
+            write_etc(self._etc, hosts_lines(self._endpoints))
+        except OSError as exc:
+            raise WorkspaceUnavailable(f"no sandbox can be made: {exc}") from exc
 
     def inside(self, path: Path) -> str:
         """Return a path below ``/testbed`` or ``/scratch``."""
@@ -204,19 +176,17 @@ class SandboxWorkspace(LocalTree):
         log_path: Path | None = None,
     ) -> Completed:
         """Run a program in a sandbox of its own; all of it dies with the program."""
-        assert self._cage is not None
         self._check_program(argv[0], env)
         with self._network(phase) as network:
-            completed = self._run(
+            return self._run(
                 [*_NAMESPACES, *self._mounts(), "--chdir", str(TREE)],
                 argv,
                 network=network,
                 env=env,
-                limits=self._cage.around(limits),
+                limits=limits,
                 stdin_path=stdin_path,
                 log_path=log_path,
             )
-        return self._cage.told(completed)
 
     @contextlib.contextmanager
     def _network(self, phase: Phase) -> Iterator[_Network]:
@@ -230,23 +200,15 @@ class SandboxWorkspace(LocalTree):
             with Relay(self._endpoints, sockets):
                 yield _Network(around=_forwarding(self._endpoints, sockets))
 
-    def destroy(self) -> None:
-        """Remove the directory."""
-        if self._cage is not None:
-            self._cage.close()
-        super().destroy()
-
     def _mounts(self) -> list[str]:
         """Return what is seen inside, and nothing else is."""
-        mounts = _system_mounts()
-        for path in sorted(self._settings.iterdir()):
-            mounts += ["--ro-bind", str(path), f"/etc/{path.name}"]
+        mounts = system_mounts(self._etc)
         for outside, inside in self._own_places().items():
             mounts += ["--bind", str(outside), str(inside)]
         shown = self._shown()
         for path in shown:
             mounts += ["--ro-bind", str(path), str(path)]
-        mounts += _masks(self.spec.hidden, shown)
+        mounts += masks(self.spec.hidden, shown)
         # Its files are memory, which no rlimit counts.
         mounts += ["--size", str(self.spec.limits.memory), "--tmpfs", "/dev/shm"]  # noqa: S108
         return [*mounts, "--remount-ro", "/dev", "--remount-ro", "/"]
@@ -293,7 +255,7 @@ class SandboxWorkspace(LocalTree):
     def _outside(self, inside: str) -> Path | None:
         """Return the host's path of one inside; None where it is not bound."""
         path = PurePosixPath(inside)
-        for shown in (*self._shown(), Path("/usr"), *map(Path, _SYSTEM)):
+        for shown in (*self._shown(), Path("/usr"), *map(Path, SYSTEM)):
             if path.is_relative_to(shown):
                 return Path(path)
         for outside, place in self._own_places().items():
@@ -325,15 +287,17 @@ class SandboxWorkspace(LocalTree):
         program = ["/usr/bin/env", "--default-signal=TERM", "--unset=PWD"]
         program += [f"PWD={env['PWD']}"] if "PWD" in env else []
         program += argv
-        completed = run_supervised(
-            [*network.around, *sandbox, *network.options, "--", *program],
-            cwd=Path("/"),
-            env=env,
-            limits=dataclasses.replace(limits, shielded=True),
-            stdin_path=stdin_path,
-            log_path=log_path,
-            inherited={status_fd: status},
-        )
+        with caged(self.spec.limits, self.spec.directory, limits) as cage:
+            completed = run_supervised(
+                [*network.around, *sandbox, *network.options, "--", *program],
+                cwd=Path("/"),
+                env=env,
+                limits=dataclasses.replace(cage.limits, shielded=True),
+                stdin_path=stdin_path,
+                log_path=log_path,
+                inherited={status_fd: status},
+            )
+            completed = cage.told(completed)
         ended = b'"exit-code"' in status.read_bytes()
         if not ended and not completed.timed_out and not completed.exceeded:
             words = completed.stderr.decode(errors="replace").strip()
@@ -357,17 +321,17 @@ class SandboxWorkspace(LocalTree):
         log_path: Path | None,
     ) -> Completed:
         """Run a command that builds an environment: all is read-only but its place."""
-        assert self._cage is not None
         mounts = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
         mounts += ["--ro-bind", "/proc/sys", "/proc/sys"]
-        for place in ("/home", "/root", "/tmp"):  # noqa: S108 -- closed, not used
+        for place in ("/home", "/root", "/run", "/tmp"):  # noqa: S108 -- closed
             if Path(place).is_dir():
                 mounts += ["--tmpfs", place]
         home = Path.home()
         own = [home / name for name in _INDEX_SETTINGS if (home / name).exists()]
-        for path in (*own, *readable, cwd):
+        names = Path("/etc/resolv.conf").resolve()  # often a file below /run
+        for path in (*own, *readable, cwd, *([names] if names.exists() else [])):
             mounts += ["--ro-bind", str(path), str(path)]
-        mounts += _masks(self.spec.hidden, [Path("/")])
+        mounts += masks(self.spec.hidden, [Path("/")])
         for path in writable:
             mounts += ["--bind", str(path), str(path)]
         return self._run(
@@ -375,7 +339,7 @@ class SandboxWorkspace(LocalTree):
             argv,
             network=_Network(),
             env=env,
-            limits=self._cage.around(limits),
+            limits=limits,
             log_path=log_path,
         )
 
@@ -407,50 +371,3 @@ def _forwarding(endpoints: Sequence[Endpoint], sockets: Path) -> list[str]:
         *(sys.executable, "-I", "-S", str(FORWARD_SCRIPT)),
         *forward_arguments(endpoints, str(sockets)),
     ]
-
-
-@functools.cache
-def _fixed_system_mounts() -> tuple[str, ...]:
-    mounts = ["--ro-bind", "/usr", "/usr"]
-    for path in _SYSTEM:
-        if Path(path).is_symlink():
-            mounts += ["--symlink", os.readlink(path), path]  # noqa: PTH115
-        elif Path(path).is_dir():
-            mounts += ["--ro-bind", path, path]
-    for name in _ETC:
-        if Path("/etc", name).exists():
-            mounts += ["--ro-bind", f"/etc/{name}", f"/etc/{name}"]
-    # Root's own files there are ours to write to inside when we are root, and a program
-    # that core_pattern names runs outside.
-    mounts += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
-    mounts += ["--dev", "/dev", "--dir", "/run", "--dir", "/var"]
-    return (*mounts, "--symlink", str(TEMPORARY), "/var/tmp")  # noqa: S108
-
-
-def _system_mounts() -> list[str]:
-    return list(_fixed_system_mounts())
-
-
-def _masks(hidden: Iterable[Path], shown: Iterable[Path]) -> list[str]:
-    """Return mounts that cover what would be seen as part of something shown."""
-    masks = []
-    for path in hidden:
-        if any(path.is_relative_to(part) for part in shown) and path.exists():
-            if stat.S_ISDIR(path.stat().st_mode):
-                masks += ["--tmpfs", str(path)]
-            else:
-                masks += ["--ro-bind", os.devnull, str(path)]
-    return masks
-
-
-#: Of /etc, as far as it tells who and where a program is.
-_SETTINGS = {
-    "group": f"root:x:0:\nagent:x:{_USER}:\nnogroup:x:65534:\n",
-    "hostname": "sandbox\n",
-    "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
-    "passwd": (
-        "root:x:0:0:root:/root:/usr/sbin/nologin\n"
-        f"agent:x:{_USER}:{_USER}:agent:{HOME}:/bin/bash\n"
-        "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
-    ),
-}

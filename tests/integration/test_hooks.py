@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import offline_workspace
 import pytest
 from integration.sessions import RIGHT_IF_MENDED
 from integration.sessions import Project
 from integration.sessions import assert_no_traceback
 from integration.sessions import node_id
+from offline_workspace import OfflineWorkspace
+from support import FIX
 
 
 PARTS = '''
@@ -103,6 +108,27 @@ def test_an_agent_and_a_workspace_of_a_conftest_are_used(
         assert f'<property name="{name}" value="{value}" />' in text
     (recorded,) = project.only_run().results
     assert recorded.workspace == "attic"
+
+
+def test_a_workspace_that_runs_programs_in_its_own_way_is_used(
+    project: Project, plugin_args: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = OfflineWorkspace().probe()
+    if fault:
+        pytest.skip(f"workspace 'offline': {fault}")
+    monkeypatch.setenv("PYTHONPATH", str(Path(offline_workspace.__file__).parent))
+    project.path.joinpath("conftest.py").write_text(
+        "def pytest_codegenie_workspaces():\n"
+        '    return {"offline": "offline_workspace:OfflineWorkspace"}\n'
+    )
+    project.case("first", files=RIGHT_IF_MENDED)
+    # It mends the code only where there is no network but a loopback that is down.
+    script = f"[ $(grep -c : /proc/net/dev) = 1 ] && {FIX}"
+    run_file = project.shell_agent(script, workspace="offline")
+    result = project.run_subprocess(run_file, *plugin_args)
+    result.assert_outcomes(passed=1)
+    (recorded,) = project.only_run().results
+    assert recorded.workspace == "offline"
 
 
 @pytest.mark.parametrize("part", ["agent", "workspace"])

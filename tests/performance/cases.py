@@ -1,8 +1,9 @@
 """Cases whose agent and tests take almost no time, against a bare loop.
 
-The loop starts the same processes (git add, commit, add, diff, apply; the agent; the
-test) and makes and removes the same trees. What is left is the harness's own: a line
-through two sizes tells start-up from what each case costs. Bound: 10 ms of CPU a case.
+The loop starts the same processes (git add, diff, apply; the agent; the test) and makes
+and removes the same trees, as the workspace ``host`` does. What is left is the
+harness's own: a line through two sizes tells start-up from what each case costs.
+Bound: 10 ms of CPU a case.
 With ``--full`` also 1000 and 5000 cases: time has to grow with the cases and memory
 has to stay flat.
 """
@@ -30,7 +31,7 @@ _SMALL, _LARGE = 20, 200
 #: How far the time of a case, or the peak, may rise from 1000 to 5000 cases.
 _DRIFT = 1.25
 
-_RUN_FILE = """\
+RUN_FILE = """\
 agents:
   - name: command
     options:
@@ -43,7 +44,7 @@ def main() -> int:
     options = arguments(__doc__, pairs=5).parse_args()
     with work_directory(options.directory) as directory:
         (directory / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
-        (directory / "run.yaml").write_text(_RUN_FILE, encoding="utf-8")
+        (directory / "run.yaml").write_text(RUN_FILE, encoding="utf-8")
         bounds = [_own_cpu(directory, options.pairs)]
         if options.full:
             bounds += _growth(directory)
@@ -104,7 +105,12 @@ def _growth(directory: Path) -> list[Bound]:
 
 
 def _ours(directory: Path, bench: Path) -> Cost:
-    argv = pytest_argv("-q", "--codegenie", "--codegenie-run-file", "run.yaml")
+    argv = pytest_argv(
+        "-q",
+        "--codegenie",
+        "--codegenie-workspace=host",
+        "--codegenie-run-file=run.yaml",
+    )
     return measure([*argv, str(bench)], directory)
 
 

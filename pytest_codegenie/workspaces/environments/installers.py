@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sysconfig
+from collections.abc import Iterable
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from packaging.utils import parse_wheel_filename
 
 from pytest_codegenie.workspaces.environments.index_settings import IndexSettings
 from pytest_codegenie.workspaces.environments.interpreters import Interpreter
@@ -97,7 +100,15 @@ def _bundled_wheels(interpreter: Interpreter) -> list[str]:
     if interpreter.prefix == "/usr":
         places.append(Path("/usr/share/python-wheels"))
     for place in places:
-        wheels = [*place.glob("pip-*.whl"), *place.glob("setuptools-*.whl")]
+        found = (_newest(place.glob(f"{name}-*.whl")) for name in ("pip", "setuptools"))
+        wheels = [str(path) for path in found if path is not None]
         if wheels:
-            return [str(path) for path in wheels]
+            return wheels
     return []
+
+
+def _newest(wheels: Iterable[Path]) -> Path | None:
+    """Return the wheel of the latest version: some Pythons come with two of pip."""
+    return max(
+        wheels, key=lambda path: parse_wheel_filename(path.name)[1], default=None
+    )

@@ -61,14 +61,20 @@ class Interpreter(Record):
 
 
 def prefix_directories(prefixes: Iterable[str]) -> tuple[Path, ...]:
-    """Return the directories of Python prefixes that are not below ``/usr``."""
-    return tuple(
-        path
-        for prefix in dict.fromkeys(prefixes)
-        if not Path(prefix).is_relative_to("/usr")
-        for path in (Path(prefix, part) for part in _PARTS)
-        if path.exists()
-    )
+    """Return the directories of Python prefixes that are not below ``/usr``.
+
+    A prefix that holds nothing else is there whole: one mount instead of six.
+    """
+    found: list[Path] = []
+    for prefix in map(Path, dict.fromkeys(prefixes)):
+        if prefix.is_relative_to("/usr"):
+            continue
+        names = {path.name for path in prefix.iterdir()}
+        if names <= {*_PARTS, ".gitignore", ".lock", "CACHEDIR.TAG", "etc", "man"}:
+            found.append(prefix)
+        else:
+            found += [prefix / part for part in _PARTS if part in names]
+    return tuple(found)
 
 
 def running_interpreter() -> Interpreter:

@@ -237,18 +237,18 @@ ENDS: dict[str, tuple[dict[str, str], dict[str, Any], str, str, str]] = {
         "repository.source: 'repot' is no directory in input/; .* needs a base_commit",
     ),
     "environment to install": (
-        {TASK: TASK_TEXT.replace('"none"', '"auto"')},
+        {TASK: TASK_TEXT.replace('"none"', '["echo not today; false"]')},
         {},
         "error",
         "workspace.error",
-        "environment.install = 'auto': this version builds no environments",
+        "not today\n(.*\n)*.*to repeat",
     ),
     "another Python": (
         {TASK: TASK_TEXT + 'python = "3.4"\n'},
         {},
         "error",
         "workspace.error",
-        "environment.python = '3.4', but this is Python 3",
+        "Python 3.4 is not installed: .*environment.python in input/task.toml",
     ),
     "evaluator unknown": (
         {TESTS: TESTS_TEXT.replace("pytest", "pytset")},

@@ -1,0 +1,60 @@
+"""50 cases on two workers in the workspace ``sandbox``, against ``host``.
+
+The agent and the tests take almost no time, so this is the dearest that a sandbox can
+be. Bound: 1.15 in wall time.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from cases import RUN_FILE
+from measuring import Bound
+from measuring import arguments
+from measuring import compare
+from measuring import conclude
+from measuring import make_bench
+from measuring import measure
+from measuring import pytest_argv
+from measuring import spread
+from measuring import work_directory
+
+
+_CASES = 50
+
+
+def main() -> int:
+    """Measure; return the exit code."""
+    options = arguments(__doc__, pairs=10).parse_args()
+    cases = _CASES * (10 if options.full else 1)
+    with work_directory(options.directory) as directory:
+        (directory / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+        (directory / "run.yaml").write_text(RUN_FILE, encoding="utf-8")
+        bench = make_bench(directory / "bench", cases, "repairs")
+        argv = {
+            name: pytest_argv(
+                "-q",
+                "-n2",
+                "--codegenie",
+                f"--codegenie-workspace={name}",
+                "--codegenie-run-file=run.yaml",
+                str(bench),
+            )
+            for name in ("sandbox", "host")
+        }
+        measure(argv["host"], directory)  # bytecode, page cache
+        ours, floor = [], []
+        for _ in range(options.pairs):
+            ours.append(measure(argv["sandbox"], directory))
+            floor.append(measure(argv["host"], directory))
+    print(f"{cases} cases, sandbox against host")
+    wall, _ = compare(ours, floor)
+    pairs = list(zip(ours, floor, strict=True))
+    print("what the sandbox adds to each case")
+    spread("wall, ms", [(a.wall - b.wall) / cases * 1000 for a, b in pairs])
+    spread("CPU, ms", [(a.cpu - b.cpu) / cases * 1000 for a, b in pairs])
+    return conclude(Bound("sandbox to host, wall", wall, 1.15))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
