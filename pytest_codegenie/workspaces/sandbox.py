@@ -46,9 +46,9 @@ from pytest_codegenie.workspaces.protocol import Recipe
 from pytest_codegenie.workspaces.protocol import WorkspaceSpec
 from pytest_codegenie.workspaces.system_view import SYSTEM
 from pytest_codegenie.workspaces.system_view import USER
+from pytest_codegenie.workspaces.system_view import make_etc
 from pytest_codegenie.workspaces.system_view import masks
 from pytest_codegenie.workspaces.system_view import system_mounts
-from pytest_codegenie.workspaces.system_view import write_etc
 
 
 #: What building environments may read of the user's home: how to reach an index.
@@ -145,11 +145,10 @@ class SandboxWorkspace(LocalTree):
         return environments.provide(recipe, self.spec, self._run_setup)
 
     def prepare(self, base: Base, environment: Environment) -> None:
-        """Copy the base's files; write what stands for the system's own settings."""
+        """Copy the base's files; have what stands for the system's own settings."""
         super().prepare(base, environment)
-        self._etc = self.spec.directory / "etc"
         try:
-            write_etc(self._etc, hosts_lines(self._endpoints))
+            self._etc = make_etc(self.spec.cache, hosts_lines(self._endpoints))
         except OSError as exc:
             raise WorkspaceUnavailable(f"no sandbox can be made: {exc}") from exc
 

@@ -1,18 +1,23 @@
 """What a sandbox shows of the machine, as options of bubblewrap.
 
-Of ``/etc`` a directory of the workspace's own stands there: copies of what programs
-need, and of who and where they are; each mount is a share of what a start costs.
+In the place of ``/etc`` stands a directory of ours, with copies of what programs need
+and with who and where they are. It is made once and mounted whole: each mount, and each
+file of a workspace, is a share of what a start costs.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 import os
-import shutil
 import stat
+import tempfile
 from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 
+from pytest_codegenie.hashing import hash_bytes
+from pytest_codegenie.trees import remove_tree
 from pytest_codegenie.workspaces.layout import HOME
 from pytest_codegenie.workspaces.layout import TEMPORARY
 
@@ -49,38 +54,55 @@ _OWN_FILES = {
 }
 
 
-def write_etc(directory: Path, hosts: str = "") -> None:
-    """Make the directory that is ``/etc`` inside.
+@functools.cache
+def make_etc(cache: Path, hosts: str = "") -> Path:
+    """Return the directory that is ``/etc`` inside; it is kept for later runs.
 
     Args:
-        directory: It is made.
+        cache: Where it is kept, by the digest of its content.
         hosts: Further lines of ``/etc/hosts``.
 
     Raises:
         OSError: It cannot be written.
     """
-    directory.mkdir()
-    for name in _shared_directories():
-        (directory / name).mkdir(parents=True)  # a place to mount it
+    files = dict(_etc_files(hosts))
+    words = [[name, content.hex()] for name, content in sorted(files.items())]
+    words += [[name] for name in _shared_directories()]
+    digest = hash_bytes(json.dumps(words).encode()).rpartition(":")[2]
+    place = cache / "sandbox" / f"etc-{digest[:32]}"
+    if not place.is_dir():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=place.parent, prefix=".etc-"))
+        made.chmod(0o755)
+        for name in _shared_directories():
+            (made / name).mkdir(parents=True)  # a place to mount it
+        for name, content in files.items():
+            (made / name).parent.mkdir(exist_ok=True)
+            (made / name).write_bytes(content)
+        try:
+            made.rename(place)
+        except OSError:
+            remove_tree(made)
+            if not place.is_dir():  # another worker was first
+                raise
+    return place
+
+
+def _etc_files(hosts: str) -> Iterator[tuple[str, bytes]]:
+    """Yield (path below /etc, content)."""
     for name in _FILES:
-        source, target = Path("/etc", name), directory / name
-        if not source.is_file():
-            continue
-        target.parent.mkdir(exist_ok=True)
-        if source.is_symlink() and source.resolve().is_relative_to("/usr"):
-            target.symlink_to(source.resolve())
-        else:
-            shutil.copyfile(source, target)
+        source = Path("/etc", name)
+        if source.is_file():
+            yield name, source.read_bytes()
     for name, text in _OWN_FILES.items():
-        added = hosts if name == "hosts" else ""
-        (directory / name).write_text(text + added, encoding="ascii")
+        yield name, (text + (hosts if name == "hosts" else "")).encode("ascii")
 
 
 def system_mounts(etc: Path | None = None) -> list[str]:
     """Return the options that show the system: programs, devices, processes.
 
     Args:
-        etc: What ``write_etc`` made; None: there is no ``/etc``.
+        etc: What ``make_etc`` made; None: there is no ``/etc``.
     """
     mounts = list(_fixed_mounts())
     if etc is not None:
