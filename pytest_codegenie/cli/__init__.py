@@ -1,4 +1,4 @@
-"""The shell door: ``codegenie new | sign | verify | list | schema``."""
+"""The shell door: ``codegenie new | sign | verify | list | clean | schema``."""
 
 from __future__ import annotations
 

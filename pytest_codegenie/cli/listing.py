@@ -12,7 +12,9 @@ from pytest_codegenie.cli.places import add_bench_option
 from pytest_codegenie.cli.places import find_places
 from pytest_codegenie.corpus import load_cases
 from pytest_codegenie.corpus import read_task_class
+from pytest_codegenie.parts import make_part
 from pytest_codegenie.session.installed import installed_parts
+from pytest_codegenie.workspaces import Workspace
 
 
 #: Of ``PartTable``; "task-classes" beside them.
@@ -25,7 +27,8 @@ def add_command(commands: Any) -> None:
         "list",
         help="show task classes, agents, evaluators, workspaces, harnesses",
         description="Show what there is: the task classes of the bench directory, or "
-        "the parts that installed plugins give, with where each comes from.",
+        "the parts that installed plugins give, with where each comes from, and of "
+        "workspaces whether they work here.",
     )
     parser.add_argument("what", choices=("task-classes", *_PARTS))
     add_bench_option(parser)
@@ -39,9 +42,23 @@ def run(options: argparse.Namespace) -> int:
     else:
         table: dict[str, str] = getattr(installed_parts(), options.what)
         lines = [f"{name:<16} {place}" for name, place in sorted(table.items())]
+        if options.what == "workspaces":
+            lines = list(_workspace_lines(table))
     for line in lines:
         print(line)
     return 0
+
+
+def _workspace_lines(table: dict[str, str]) -> Iterator[str]:
+    for name, place in sorted(table.items()):
+        yield f"{name:<16} {place}"
+        try:
+            workspace: Workspace = make_part("workspace", name, table)
+            fault = workspace.probe()
+        except Exception as exc:
+            # Somebody else's code may raise anything.
+            fault = str(exc)
+        yield f"  does not work here: {fault}" if fault else "  works here"
 
 
 def _task_class_lines(bench: Path) -> Iterator[str]:

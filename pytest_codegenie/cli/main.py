@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from pytest_codegenie import __version__
+from pytest_codegenie.cli import clean
 from pytest_codegenie.cli import listing
 from pytest_codegenie.cli import new
 from pytest_codegenie.cli import schema
@@ -41,7 +42,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=_Parser
     )
-    for module in (new, sign, verify, listing, schema):
+    for module in (new, sign, verify, listing, clean, schema):
         module.add_command(commands)
     return parser
 

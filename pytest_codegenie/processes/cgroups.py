@@ -83,13 +83,18 @@ class CgroupParent:
             (group.directories["memory"] / file).write_text(value, encoding="ascii")
         return group
 
-    def sweep(self) -> None:
-        """Remove the groups of processes of ours that are gone."""
-        for directory in set(self.directories.values()):
+    def left_behind(self) -> Iterator[Path]:
+        """Yield the groups of processes of ours that are gone."""
+        for directory in sorted(set(self.directories.values())):
             for path in directory.glob(f"{_PREFIX}*"):
                 pid = path.name.removeprefix(_PREFIX).partition("-")[0]
                 if pid.isdigit() and not Path("/proc", pid).exists():
-                    _remove(path)
+                    yield path
+
+    def sweep(self) -> None:
+        """Remove them."""
+        for path in self.left_behind():
+            _remove(path)
 
 
 @dataclass(frozen=True, slots=True)

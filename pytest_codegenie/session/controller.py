@@ -43,15 +43,21 @@ class Controller(Collection):
         agents = ", ".join(agent.label for agent in self.runner.settings.agents)
         who = "validating the corpus" if self.validating else f"agents: {agents}"
         name = self.runner.settings.workspace
-        workspace: Workspace = make_part(
-            "workspace", name, self.runner.parts.workspaces
-        )
+        workspace = self._workspace()
         fault = workspace.probe()
         place = f"does not work here: {fault}" if fault else workspace.isolation
         return [
             f"codegenie: {who}; workspace: {name} ({place})",
             *better_workspaces(name, self.runner.parts.workspaces),
         ]
+
+    def _workspace(self) -> Workspace:
+        """Return a new one of the run's; to ask it about this machine."""
+        name = self.runner.settings.workspace
+        workspace: Workspace = make_part(
+            "workspace", name, self.runner.parts.workspaces
+        )
+        return workspace
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
@@ -60,7 +66,7 @@ class Controller(Collection):
         This comes before xdist starts them.
         """
         option = self.config.option
-        sweep()
+        sweep(self._workspace())
         self._scratch = Scratch(self.runner.run_id)
         self.runner.scratch = self._scratch.path
         if not option.collectonly and not self.validating:

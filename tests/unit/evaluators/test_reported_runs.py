@@ -284,6 +284,8 @@ def test_javascript(
     script: str,
     expected: tuple[str, str],
 ) -> None:
+    if not Path(NODE_MODULES, ".bin", framework).exists():
+        pytest.skip(f"{framework} is not in CODEGENIE_TEST_NODE_MODULES (npm install)")
     code = "exports.add = (a, b) => a;\n"
     use = 'const { add } = require("./sum.js");\n'
     kind = "commonjs"
