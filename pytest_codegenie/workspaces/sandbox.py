@@ -162,6 +162,10 @@ class SandboxWorkspace(LocalTree):
     def variables(self, phase: Phase) -> dict[str, str]:
         """Return next to nothing; nothing of the user's."""
         variables = fixed_variables(str(HOME), str(TEMPORARY))
+        if not self.environment.own:
+            # ``python`` is the one that tests run with; the system may have none.
+            programs = PurePosixPath(self.environment.python).parent
+            variables["PATH"] = f"{programs}:{variables['PATH']}"
         return add_environment(variables, self.environment, str(TREE))
 
     def exec(

@@ -25,14 +25,17 @@ from pytest_codegenie.models import BenchRunReport
 from pytest_codegenie.models import BenchScore
 from pytest_codegenie.models import CaseJob
 from pytest_codegenie.models import CaseResult
+from pytest_codegenie.models import DockerSettings
 from pytest_codegenie.models import EvalInstance
 from pytest_codegenie.models import EvalResult
 from pytest_codegenie.models import FailureMode
 from pytest_codegenie.models import HarnessOutput
 from pytest_codegenie.models import PartTable
 from pytest_codegenie.models import Record
+from pytest_codegenie.models import ResourceLimits
 from pytest_codegenie.models import RunRecord
 from pytest_codegenie.models import RunSummary
+from pytest_codegenie.models import SandboxSettings
 from pytest_codegenie.models import schemas
 
 
@@ -48,6 +51,8 @@ json_values = st.recursive(
 )
 names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)
 non_negative = st.floats(0, 1e300)
+positive = st.floats(0.001, 1e9)
+sizes = st.integers(1, 2**53)
 fractions = st.floats(0, 1)
 #: A field's strategy, where its type alone says too little of its rule.
 RULES: dict[str, st.SearchStrategy[Any]] = {
@@ -60,7 +65,12 @@ RULES: dict[str, st.SearchStrategy[Any]] = {
     "cassette_canary_pin": st.binary(min_size=16, max_size=16).map(bytes.hex),
     "added_at": st.dates() | moments,
     "last_validated_at": st.dates() | moments,
-    "timeout_seconds": st.floats(0.001, 1e9),
+    "timeout_seconds": positive,
+    "setup_seconds": positive,
+    "cpu_seconds": st.none() | positive,
+    "cpus": st.none() | positive,
+    **dict.fromkeys(("memory", "file_size", "disk"), sizes),
+    **dict.fromkeys(("files", "open_files", "processes"), sizes),
     "rubric_wall_clock_seconds": st.floats(0.001, 300),
     "started_at": moments,
     "ended_at": moments,
@@ -95,7 +105,7 @@ def records(record: type[Record]) -> st.SearchStrategy[Record]:
 
 st.register_type_strategy(str, texts)
 st.register_type_strategy(Path, st.just(Path("/bench/demo/cases/first")))
-for each in RECORDS:
+for each in (*RECORDS, DockerSettings, ResourceLimits, SandboxSettings):
     # Deferred: a record may hold another that has its strategy later.
     st.register_type_strategy(each, st.deferred(lambda record=each: records(record)))  # type: ignore[misc]
 
