@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+# pytester forgets what is imported in a session that it runs; docker-py's errors have
+# to stay the classes that the connection knows.
+import docker.errors  # noqa: F401
 import pytest
 from support import Bench
 

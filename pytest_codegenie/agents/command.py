@@ -26,7 +26,8 @@ class CommandAgent:
             a relative path is looked for where pytest was started.
         prompt: ``stdin`` (the default) or ``file``: then standard input is empty.
         network: A list of ``host:port`` that it may reach from where it is isolated.
-        readable: A list of paths that it may read there, beside the program itself.
+        readable: A list of paths that it may read there, beside the files that the
+            command names by absolute paths.
         inherit: A list of variables of your environment that it gets there.
     """
 
@@ -93,10 +94,11 @@ class CommandAgent:
         return self._endpoints
 
     def get_readable(self) -> tuple[Path, ...]:
-        """Return the program, where it is given by its path, and ``readable``."""
-        program = Path(self._command[0])
-        named = (program.absolute(),) if "/" in self._command[0] else ()
-        return named + self._readable
+        """Return the files that the command names by path, and ``readable``."""
+        program, *arguments = self._command
+        named = [Path(program).absolute()] if "/" in program else []
+        named += [Path(word) for word in arguments if word.startswith("/")]
+        return (*(path for path in named if path.is_file()), *self._readable)
 
     def get_timeout_seconds(self) -> float | None:
         """Return None: the case's limit, or the run file's, holds."""

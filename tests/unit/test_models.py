@@ -105,7 +105,8 @@ def records(record: type[Record]) -> st.SearchStrategy[Record]:
 
 st.register_type_strategy(str, texts)
 st.register_type_strategy(Path, st.just(Path("/bench/demo/cases/first")))
-for each in (*RECORDS, DockerSettings, ResourceLimits, SandboxSettings):
+SETTINGS: tuple[type[Record], ...] = (DockerSettings, ResourceLimits, SandboxSettings)
+for each in (*RECORDS, *SETTINGS):
     # Deferred: a record may hold another that has its strategy later.
     st.register_type_strategy(each, st.deferred(lambda record=each: records(record)))  # type: ignore[misc]
 

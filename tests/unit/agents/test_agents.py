@@ -117,17 +117,22 @@ def test_listed_variables_are_inherited(
 def test_its_program_and_what_it_lists_is_what_it_asks_of_a_workspace(
     tmp_path: Path,
 ) -> None:
+    here = tmp_path / "here"
+    for name in ("my-agent", "plan.py"):
+        (here / name).touch()
     agent = CommandAgent()
     agent.configure(
         {
-            "command": "./my-agent -v",
+            "command": f"./my-agent {here}/plan.py {here} /nowhere -v",
             "network": ["api.example.org:443"],
             "readable": ["lib", "/opt"],
         }
     )
-    here = tmp_path / "here"
     assert agent.get_endpoints() == ("api.example.org:443",)
-    assert agent.get_readable() == (here / "my-agent", here / "lib", Path("/opt"))
+    assert agent.get_readable() == (
+        *(here / "my-agent", here / "plan.py"),
+        *(here / "lib", Path("/opt")),
+    )
 
 
 OPTIONS = [
