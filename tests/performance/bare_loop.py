@@ -1,7 +1,7 @@
 """The floor of ``cases.py``: the same processes and trees, and nothing else.
 
-For each case: the commit of the base, which takes no process, a copy for the agent, the
-agent, git add and diff, a fresh copy, git apply, the test, and all of it removed.
+For each case: git add and commit of the base, a copy for the agent, the agent, git add
+and diff, a fresh copy, git apply, the test, and all of it removed.
 """
 
 from __future__ import annotations
@@ -13,16 +13,30 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pytest_codegenie.workspaces import make_base
 
-
+_CONFIG = """\
+[core]
+\trepositoryformatversion = 0
+\tbare = false
+[user]
+\tname = nobody
+\temail = nobody@localhost
+[maintenance]
+\tauto = false
+"""
 _AGENT = ["/bin/sh", "-c", "sed -i 's/a - b/a + b/' calc.py"]
 _TEST = ["/bin/sh", "-c", "grep -q 'return a + b' calc.py"]
 
 
 def run_case(source: Path, scratch: Path) -> None:
     """Do the work of one case."""
-    git_dir = make_base(source, scratch / "base.git").git_dir
+    git_dir = scratch / "base.git"
+    for name in ("objects", "refs/heads"):
+        (git_dir / name).mkdir(parents=True)
+    (git_dir / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
+    (git_dir / "config").write_text(_CONFIG, encoding="ascii")
+    _git(git_dir, source, "add", "--all", "--force", ".")
+    _git(git_dir, source, "commit", "--quiet", "--message=Base")
     tree = _copy(source, git_dir, scratch / "agent")
     subprocess.run(_AGENT, cwd=tree, capture_output=True, check=True)
     diff_dir = scratch / "diff.git"

@@ -1,7 +1,8 @@
 """Make a signed bench to measure with: ``python benches.py ROOT CASES KIND``.
 
 Kinds: ``files`` (five files of 1 KiB beside case.toml), ``repairs`` (cases that a line
-of shell solves), ``big`` (one sparse file of 2 GiB in each case).
+of shell solves, and a line of shell judges), ``tested`` (the same, judged by pytest),
+``big`` (one sparse file of 2 GiB in each case).
 """
 
 from __future__ import annotations
@@ -50,6 +51,18 @@ _REPAIRS = {
     "input/repo/notes.txt": "Nothing here.\n",
     "expected/tests.toml": _TESTS,
 }
+_TESTED = _REPAIRS | {
+    "expected/tests.toml": (
+        'framework = "pytest"\n'
+        'fail_to_pass = ["tests/test_calc.py::test_adds"]\n'
+        'pass_to_pass = ["tests/test_calc.py::test_keeps"]\n'
+    ),
+    "expected/overlay/tests/test_calc.py": (
+        "from calc import add\n\n\n"
+        "def test_adds():\n    assert add(2, 2) == 4\n\n\n"
+        "def test_keeps():\n    assert add(2, 0) == 2\n"
+    ),
+}
 _FILES = (
     "input/task.toml",
     "input/problem.md",
@@ -84,7 +97,8 @@ def _contents(kind: str, number: int) -> dict[str, bytes]:
         return {
             name: f"# {number} {name}\n".encode().ljust(1024, b".") for name in _FILES
         }
-    return {name: text.encode() for name, text in _REPAIRS.items()}
+    texts = _TESTED if kind == "tested" else _REPAIRS
+    return {name: text.encode() for name, text in texts.items()}
 
 
 def main() -> None:
@@ -92,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=Path)
     parser.add_argument("cases", type=int)
-    parser.add_argument("kind", choices=("files", "repairs", "big"))
+    parser.add_argument("kind", choices=("files", "repairs", "tested", "big"))
     options = parser.parse_args()
     make(options.root, options.cases, options.kind, "2026-11-21")
 

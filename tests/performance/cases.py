@@ -1,9 +1,9 @@
 """Cases whose agent and tests take almost no time, against a bare loop.
 
-The loop starts the same processes (git add, diff, apply; the agent; the test) and makes
-and removes the same trees, as the workspace ``host`` does. What is left is the
-harness's own: a line through two sizes tells start-up from what each case costs.
-Bound: 10 ms of CPU a case.
+The loop does with git's own commands what the workspace ``host`` does (the base's
+commit, add, diff, apply), starts the agent and the test, and makes and removes the same
+trees. What is left is the harness's own: a line through two sizes tells start-up from
+what each case costs. Bound: 10 ms of CPU a case.
 With ``--full`` also 1000 and 5000 cases: time has to grow with the cases and memory
 has to stay flat.
 """
