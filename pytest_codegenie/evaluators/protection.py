@@ -58,7 +58,7 @@ def protect_python(
         more_files: Paths that steer this run in particular.
         more_modules: Names that a new module of the tree may not have.
     """
-    before, after = _files(judgement.base), _files(site.tree)
+    before, after = tree_files(judgement.base), tree_files(site.tree)
     asked = _asked_files(judgement) | more_files
     roots = _import_roots(judgement.base)
     links = {path for path in after if (site.tree / path).is_symlink()}
@@ -81,7 +81,7 @@ def protect_python(
         beyond_link = any(
             parent.as_posix() in links for parent in PurePosixPath(path).parents
         )
-        if not beyond_link and _same(base_file, site.tree / path):
+        if not beyond_link and is_same(base_file, site.tree / path):
             continue
         if not beyond_link:
             finding = _finding(kind, path, base_file, site.tree)
@@ -111,14 +111,14 @@ def python_test_files(judgement: Judgement, tree: Path) -> tuple[str, ...]:
     }
     return tuple(
         path
-        for path in sorted(_files(tree))
+        for path in sorted(tree_files(tree))
         if path in asked
         or PurePosixPath(path).name == "conftest.py"
         or (path.endswith(".py") and PurePosixPath(path).parent.as_posix() in homes)
     )
 
 
-def _files(tree: Path) -> set[str]:
+def tree_files(tree: Path) -> set[str]:
     """Return the POSIX paths of all files and links in a tree, ``.git`` left out."""
     return {
         path
@@ -212,16 +212,13 @@ def _shadows(
     return False
 
 
-def _same(base_file: Path | None, judged: Path) -> bool:
-    if base_file is None:
+def is_same(base: Path | None, judged: Path) -> bool:
+    """Say whether a file or link is in both trees, and the same."""
+    if base is None or base.is_symlink() != judged.is_symlink():
         return False
-    if base_file.is_symlink() or judged.is_symlink():
-        return (
-            base_file.is_symlink()
-            and judged.is_symlink()
-            and base_file.readlink() == judged.readlink()
-        )
-    return judged.is_file() and base_file.read_bytes() == judged.read_bytes()
+    if base.is_symlink():
+        return base.readlink() == judged.readlink()
+    return judged.is_file() and base.read_bytes() == judged.read_bytes()
 
 
 def _finding(kind: str, path: str, base_file: Path | None, tree: Path) -> str:

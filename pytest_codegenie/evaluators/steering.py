@@ -27,9 +27,10 @@ from typing import Any
 
 import tomli_w
 
+from pytest_codegenie.evaluators.protection import is_same
+from pytest_codegenie.evaluators.protection import tree_files
 from pytest_codegenie.evaluators.protocol import Judgement
 from pytest_codegenie.evaluators.protocol import Site
-from pytest_codegenie.trees import walk
 
 
 #: What is a test's wherever it lies.
@@ -201,7 +202,7 @@ def put_back(
         steering: By patterns.
         files: By exact path.
     """
-    before, after = _files(judgement.base), _files(site.tree)
+    before, after = tree_files(judgement.base), tree_files(site.tree)
     steers = _pattern((*steering.tests, *steering.settings))
     exact = frozenset(files)
     links = {path for path in after if (site.tree / path).is_symlink()}
@@ -217,7 +218,7 @@ def put_back(
             str(parent) in links for parent in PurePosixPath(path).parents
         )
         source = judgement.base / path if path in before else None
-        if beyond_link or not _same(source, site.tree / path):
+        if beyond_link or not is_same(source, site.tree / path):
             put[path] = source
     # Removals first: a file may stand where a directory has to be, or a link.
     site.put({path: None for path, source in put.items() if source is None})
@@ -228,10 +229,10 @@ def put_back(
 def test_code(judgement: Judgement, site: Site, steering: Steering) -> list[str]:
     """Return the files of code that the tests are made of, hidden ones included."""
     is_test = _pattern(steering.tests)
-    hidden = _files(judgement.overlay) if judgement.overlay else set()
+    hidden = tree_files(judgement.overlay) if judgement.overlay else set()
     return [
         path
-        for path in sorted(_files(site.tree))
+        for path in sorted(tree_files(site.tree))
         if _CODE.fullmatch(path) and (path in hidden or is_test.fullmatch(f"/{path}"))
     ]
 
@@ -298,21 +299,3 @@ def _dump(table: dict[str, Any], path: str) -> str:
     return (
         json.dumps(table, indent=2) if path.endswith(".json") else tomli_w.dumps(table)
     )
-
-
-def _files(tree: Path) -> set[str]:
-    """Return the POSIX paths of all files and links in a tree, ``.git`` left out."""
-    return {
-        path
-        for path, entry in walk(tree, skip=".git")
-        if not entry.is_dir(follow_symlinks=False)
-    }
-
-
-def _same(base: Path | None, judged: Path) -> bool:
-    """Say whether a file or link is in both trees, and the same."""
-    if base is None or base.is_symlink() != judged.is_symlink():
-        return False
-    if base.is_symlink():
-        return base.readlink() == judged.readlink()
-    return judged.is_file() and base.read_bytes() == judged.read_bytes()
