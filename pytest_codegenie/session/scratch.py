@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pytest_codegenie.errors import WorkspaceUnavailable
 from pytest_codegenie.logs import emit
+from pytest_codegenie.processes.cgroups import cgroup_parent
 from pytest_codegenie.workspaces import remove_tree
 from pytest_codegenie.workspaces.leftovers import LeavesTraces
 
@@ -51,6 +52,9 @@ def sweep(workspace: object) -> None:
             emit("session.not_swept", level="warning", reason=str(exc))
     for path in killed_runs():
         remove_tree(path)
+    parent, _ = cgroup_parent()
+    if parent is not None:
+        parent.sweep()
 
 
 def killed_runs() -> Iterator[Path]:

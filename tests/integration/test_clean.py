@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -112,15 +115,25 @@ def test_another_place_for_runs_is_cleaned_by_name(project: Project) -> None:
     assert not kept.exists()
 
 
-def test_cgroups_of_processes_that_are_gone_are_removed(project: Project) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [["-m", "pytest_codegenie.cli", "clean"], ["-m", "pytest", "--codegenie"]],
+)
+def test_cgroups_of_processes_that_are_gone_are_removed(
+    project: Project, command: list[str]
+) -> None:
+    """By clean, and by the next run."""
     parent, reason = cgroup_parent()
     if parent is None:
         pytest.skip(f"no cgroups can be made here: {reason}")
+    project.case()
     # No process has that number: it is over what the kernel gives.
-    left = {path / "codegenie-4194305-test" for path in parent.directories.values()}
+    name = f"codegenie-4194305-{secrets.token_hex(4)}"
+    left = {path / name for path in parent.directories.values()}
     for path in left:
         path.mkdir()
-    assert project.command("clean").returncode == 0
+    done = subprocess.run([sys.executable, *command], cwd=project.path, check=False)
+    assert done.returncode == 0
     assert not any(path.exists() for path in left)
 
 
