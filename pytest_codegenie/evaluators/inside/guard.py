@@ -66,11 +66,22 @@ class Machinery(object):
             put into pytest and unittest.mock, after the snapshot, is their business.
         modules: Names of more modules, with what is below them.
         tree: Where it is, if it is on the path already.
+        variants: As for Sources, of the plugins' files.
     """
 
-    def __init__(self, own_classes, expected=(), plugins=(), modules=(), tree=None):
+    def __init__(
+        self,
+        own_classes,
+        expected=(),
+        plugins=(),
+        modules=(),
+        tree=None,
+        variants=(),
+    ):
         self._expected = list(expected)
         self._plugins = tuple(plugins)
+        self._variants = variants
+        self._plugin_codes = {}
         self._path = tuple(
             place for place in sys.path if place and not _is_below(place, tree)
         )
@@ -158,11 +169,34 @@ class Machinery(object):
             return True
         # What pytest-mock puts into unittest.mock is a mock around its function.
         inner = getattr(getattr(value, "mock", None), "side_effect", None)
-        if _file(inner or function).startswith(self._plugins):
-            return home.startswith(("_pytest.", "unittest.mock"))
+        if inner is not None:
+            return home.startswith("unittest.mock") and self._is_of_plugin(inner)
+        if home.startswith(("_pytest.", "unittest.mock")):
+            return self._is_of_plugin(function)
         file = _file(function)
         from_environment = os.path.isfile(file) and file.startswith(self._path)
         return home in _MENDED and from_environment
+
+    def _is_of_plugin(self, function):
+        """Say whether a function is in a plugin's file: its code, not what it claims.
+
+        Any code can be compiled under any file's name.
+        """
+        file = _file(function)
+        if not file.startswith(self._plugins):
+            return False
+        if file not in self._plugin_codes:
+            codes = []
+            try:
+                with open(file, "rb") as source:
+                    text = source.read()
+                for variant in self._variants:
+                    codes += _codes_in(variant(text, file))
+            except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+                codes = []
+            self._plugin_codes[file] = codes
+        code = getattr(getattr(function, "__func__", function), "__code__", None)
+        return code in self._plugin_codes[file]
 
     def _steers(self, cls, name):
         """Say whether a new attribute of a class is more than a note of its owner's."""
@@ -239,6 +273,15 @@ def _owner(trace):
 def _file(function):
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     return getattr(code, "co_filename", "")
+
+
+def _codes_in(code):
+    """Return a code object and all that are defined in it."""
+    found = [code]
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found += _codes_in(constant)
+    return found
 
 
 def _decorated_lines(tree):

@@ -68,8 +68,9 @@ class Witness(object):
         self._cut = tuple(request["cut"])
         self._report = report
         self._canaries = reporting.Canaries(request["seed"])
+        self._variants = _variants(request["settings"])
         self._sources = guarding.Sources(
-            request["tree"], request["files"], _variants(request["settings"])
+            request["tree"], request["files"], self._variants
         )
         self._raised = {}
         self._codes = {}
@@ -86,6 +87,7 @@ class Witness(object):
             expected=_patches_of_pytest(),
             plugins=self._plugins,
             tree=self._tree,
+            variants=self._variants,
         )
         self._report.write(kind="began")
 

@@ -328,6 +328,10 @@ def test_a_patch_may_not_replace_what_a_plugin_may(made: EnvironmentBench) -> No
         "unittest.TestCase.assertEqual = pytest_mock.plugin.pytest_addoption\n",
         "from unittest import mock\n"
         "mock.NonCallableMock.assert_called = lambda *_: None\n",
+        "import _pytest.python, pytest_mock.plugin\n"
+        "code = compile('def setup(self): pass', pytest_mock.plugin.__file__, 'exec')\n"
+        "exec(code, vars(_pytest.python.Function.setup).setdefault('it', {}))\n"
+        "_pytest.python.Function.setup = _pytest.python.Function.setup.it['setup']\n",
     ):
         assert_tampered(made.run(appended(attack)))
 

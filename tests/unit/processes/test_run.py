@@ -49,7 +49,7 @@ def python(code: str, tmp_path: Path, **limits: float) -> Completed:
 def is_alive(pid: int) -> bool:
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
     return text.rpartition(")")[2].split()[0] != "Z"
 

@@ -295,7 +295,7 @@ def test_a_fork_bomb_soon_finds_no_process_left(score: Score) -> None:
 def is_alive(pid: int) -> bool:
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
     return text.rpartition(")")[2].split()[0] != "Z"
 
