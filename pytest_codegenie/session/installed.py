@@ -34,7 +34,17 @@ def installed_parts() -> PartTable:
         ConfigError: The plugins contradict one another, or pytest cannot start here.
     """
     reader = _Reader()
-    code = pytest.main([], plugins=[reader])
+    try:
+        # That this package is imported already is no fault, though a project may have
+        # all warnings be errors.
+        code = pytest.main(
+            ["-W", "ignore::pytest.PytestAssertRewriteWarning"], plugins=[reader]
+        )
+    except Exception as exc:
+        # A plugin's, or a warning of its that is an error here.
+        raise ConfigError(
+            "pytest", "", f"cannot start here: {type(exc).__name__}: {exc}"
+        ) from exc
     if reader.error is not None:
         raise reader.error
     if reader.parts is None:

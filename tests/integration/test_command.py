@@ -390,6 +390,13 @@ def test_list_needs_no_plugin_to_be_loaded(
     assert "oracle" in done.stdout
 
 
+def test_list_where_all_warnings_are_errors(project: Project) -> None:
+    """One of our modules as a plugin: pytest warns that it is imported already."""
+    project.settings("", ini='filterwarnings = ["error"]')
+    done = project.command("list", "agents", env={"PYTEST_PLUGINS": "pytest_codegenie"})
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_list_in_a_project_that_pytest_cannot_start_in(project: Project) -> None:
     project.path.joinpath("conftest.py").write_text("raise RuntimeError('no')\n")
     done = project.command("list", "agents")
