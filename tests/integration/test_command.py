@@ -374,7 +374,9 @@ def test_list_shows_task_classes_and_parts(project: Project) -> None:
     ):
         done = project.command("list", what)
         assert (done.returncode, done.stderr) == (0, "")
-        table = dict(line.split() for line in done.stdout.splitlines())
+        # What is indented says more of the line above.
+        lines = [line for line in done.stdout.splitlines() if line[0] != " "]
+        table = dict(line.split() for line in lines)
         assert table[name].startswith("pytest_codegenie.")
 
 
