@@ -25,12 +25,12 @@ from pytest_codegenie.processes import NotStarted
 from pytest_codegenie.workspaces import environments
 from pytest_codegenie.workspaces.host import run_supervised
 from pytest_codegenie.workspaces.layout import HOME
-from pytest_codegenie.workspaces.layout import SCRATCH
 from pytest_codegenie.workspaces.layout import TEMPORARY
 from pytest_codegenie.workspaces.layout import TREE
+from pytest_codegenie.workspaces.layout import EnclosedTree
+from pytest_codegenie.workspaces.layout import exit_code
 from pytest_codegenie.workspaces.limiting import caged
 from pytest_codegenie.workspaces.limiting import limits_by
-from pytest_codegenie.workspaces.local_tree import LocalTree
 from pytest_codegenie.workspaces.local_tree import add_environment
 from pytest_codegenie.workspaces.local_tree import fixed_variables
 from pytest_codegenie.workspaces.network import FORWARD_SCRIPT
@@ -70,8 +70,6 @@ _NAMESPACES = (
     "--disable-userns",
 )
 
-_MAX_SIGNAL = 64
-
 
 @functools.cache
 def _bubblewrap() -> str:
@@ -101,7 +99,7 @@ def _probe() -> str:
     return ""
 
 
-class SandboxWorkspace(LocalTree):
+class SandboxWorkspace(EnclosedTree):
     """A copy of the repository that programs see alone, by namespaces of their own."""
 
     name = "sandbox"
@@ -152,13 +150,6 @@ class SandboxWorkspace(LocalTree):
         except OSError as exc:
             raise WorkspaceUnavailable(f"no sandbox can be made: {exc}") from exc
 
-    def inside(self, path: Path) -> str:
-        """Return a path below ``/testbed`` or ``/scratch``."""
-        for outside, inside in ((self.tree, TREE), (self.scratch, SCRATCH)):
-            if path.is_relative_to(outside):
-                return str(inside / path.relative_to(outside))
-        return str(path)
-
     def variables(self, phase: Phase) -> dict[str, str]:
         """Return next to nothing; nothing of the user's."""
         variables = fixed_variables(str(HOME), str(TEMPORARY))
@@ -206,7 +197,7 @@ class SandboxWorkspace(LocalTree):
     def _mounts(self) -> list[str]:
         """Return what is seen inside, and nothing else is."""
         mounts = system_mounts(self._etc)
-        for outside, inside in self._own_places().items():
+        for outside, inside in self._places().items():
             mounts += ["--bind", str(outside), str(inside)]
         shown = self._shown()
         for path in shown:
@@ -215,14 +206,6 @@ class SandboxWorkspace(LocalTree):
         # Its files are memory, which no rlimit counts.
         mounts += ["--size", str(self.spec.limits.memory), "--tmpfs", "/dev/shm"]  # noqa: S108
         return [*mounts, "--remount-ro", "/dev", "--remount-ro", "/"]
-
-    def _own_places(self) -> dict[Path, PurePosixPath]:
-        return {
-            self.temporary: TEMPORARY,
-            self.home: HOME,
-            self.scratch: SCRATCH,
-            self.tree: TREE,
-        }
 
     def _shown(self) -> tuple[Path, ...]:
         """Return what of the host is there, read-only, by the same path."""
@@ -261,7 +244,7 @@ class SandboxWorkspace(LocalTree):
         for shown in (*self._shown(), Path("/usr"), *map(Path, SYSTEM)):
             if path.is_relative_to(shown):
                 return Path(path)
-        for outside, place in self._own_places().items():
+        for outside, place in self._places().items():
             if path.is_relative_to(place):
                 return outside / path.relative_to(place)
         return None
@@ -305,10 +288,7 @@ class SandboxWorkspace(LocalTree):
         if not ended and not completed.timed_out and not completed.exceeded:
             words = completed.stderr.decode(errors="replace").strip()
             raise WorkspaceUnavailable(f"the sandbox broke: {words[-2000:]}")
-        code = completed.exit_code
-        if 128 < code <= 128 + _MAX_SIGNAL:
-            # So bubblewrap, and a shell, tell of a signal.
-            code = 128 - code
+        code = exit_code(completed.exit_code)
         # What the program left running died with its namespace, uncounted.
         return dataclasses.replace(completed, exit_code=code, survivors=0)
 

@@ -31,6 +31,7 @@ from pytest_codegenie.processes.descendants import DiskWatch
 from pytest_codegenie.processes.descendants import Output
 from pytest_codegenie.workspaces.docker.engine import Engine
 from pytest_codegenie.workspaces.docker.engine import engine_errors
+from pytest_codegenie.workspaces.layout import exit_code
 
 
 _LAUNCH = Path(__file__).with_name("launch.sh")
@@ -42,7 +43,6 @@ _NOT_STARTED = {
 }
 #: In which an engine has to do what we ask: end a container, say how it ended.
 _ENGINE_SECONDS = 60.0
-_MAX_SIGNAL = 64
 #: HTTP's words for a container that is not there, or that somebody removes.
 _GONE = (404, 409)
 #: The kernel's defaults.
@@ -233,11 +233,7 @@ class Container:
         reading.join(_ENGINE_SECONDS)
         if reading.is_alive():
             raise WorkspaceUnavailable("the engine does not end a container's output")
-        code = ending.code
-        if 128 < code <= 128 + _MAX_SIGNAL:
-            # So the init, and a shell, tell of a signal.
-            code = 128 - code
-        return code, bool(state.get("OOMKilled"))
+        return exit_code(ending.code), bool(state.get("OOMKilled"))
 
     def _check_start(self, reading: _Reading) -> None:
         word = reading.word

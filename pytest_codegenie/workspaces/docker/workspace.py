@@ -32,10 +32,9 @@ from pytest_codegenie.workspaces.docker.labels import remove_images
 from pytest_codegenie.workspaces.docker.labels import sweep_containers
 from pytest_codegenie.workspaces.layout import CONTROL
 from pytest_codegenie.workspaces.layout import HOME
-from pytest_codegenie.workspaces.layout import SCRATCH
 from pytest_codegenie.workspaces.layout import TEMPORARY
 from pytest_codegenie.workspaces.layout import TREE
-from pytest_codegenie.workspaces.local_tree import LocalTree
+from pytest_codegenie.workspaces.layout import EnclosedTree
 from pytest_codegenie.workspaces.local_tree import fixed_variables
 from pytest_codegenie.workspaces.network import FORWARD_SCRIPT
 from pytest_codegenie.workspaces.network import Endpoint
@@ -55,7 +54,7 @@ _USER = 1000
 _OWN_PROCESSES = 1
 
 
-class DockerWorkspace(LocalTree):
+class DockerWorkspace(EnclosedTree):
     """A copy of the repository that is bound into a container for each program."""
 
     name = "docker"
@@ -118,13 +117,6 @@ class DockerWorkspace(LocalTree):
         outcome = super().apply_patch(patch)
         self._hand_over(self.tree)
         return outcome
-
-    def inside(self, path: Path) -> str:
-        """Return a path below ``/testbed`` or ``/scratch``."""
-        for outside, inside in ((self.tree, TREE), (self.scratch, SCRATCH)):
-            if path.is_relative_to(outside):
-                return str(inside / path.relative_to(outside))
-        return str(path)
 
     def variables(self, phase: Phase) -> dict[str, str]:
         """Return the image's own, and next to nothing else."""
@@ -245,14 +237,6 @@ class DockerWorkspace(LocalTree):
             # The forwarder is nobody, and 443 is what it has to listen on.
             options["sysctls"] = {"net.ipv4.ip_unprivileged_port_start": "0"}
         return options
-
-    def _places(self) -> dict[Path, PurePosixPath]:
-        return {
-            self.temporary: TEMPORARY,
-            self.home: HOME,
-            self.scratch: SCRATCH,
-            self.tree: TREE,
-        }
 
     @staticmethod
     def _hand_over(directory: Path) -> None:
