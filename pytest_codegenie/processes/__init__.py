@@ -6,8 +6,11 @@ between calls.
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import os
 import sys
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +23,10 @@ from pytest_codegenie.processes.companion import CompanionPool as CompanionPool
 
 
 _SCRIPT = Path(__file__).with_name("supervisor.py")
+#: What no program's output may hold, wherever it goes.
+_secrets: contextvars.ContextVar[tuple[str, ...]] = contextvars.ContextVar(
+    "secrets", default=()
+)
 
 
 class NotStarted(Exception):
@@ -87,6 +94,21 @@ class Completed:
     exceeded: str = ""
 
 
+@contextlib.contextmanager
+def redacting(secrets: Sequence[str]) -> Iterator[None]:
+    """Keep secrets out of what programs print that are run in the block."""
+    token = _secrets.set(tuple(secrets))
+    try:
+        yield
+    finally:
+        _secrets.reset(token)
+
+
+def secret_words() -> list[bytes]:
+    """Return what is to be kept out of the output of programs that are run now."""
+    return [secret.encode() for secret in _secrets.get()]
+
+
 def run(
     argv: Sequence[str],
     *,
@@ -127,6 +149,7 @@ def run(
         "join": [os.fspath(path) for path in limits.join],
         "disk": _disk_request(limits.disk),
         "shielded": limits.shielded,
+        "secrets": list(_secrets.get()),
         "inherited": [[fd, os.fspath(path)] for fd, path in (inherited or {}).items()],
     }
     with _pool.borrowed() as supervisor:

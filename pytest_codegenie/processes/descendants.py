@@ -88,13 +88,52 @@ def kill_descendants() -> int:
                 pass
 
 
+class Redaction:
+    """Takes secrets out of a stream, also where one comes in two pieces."""
+
+    MARK = b"[redacted]"
+
+    def __init__(self, secrets: list[bytes]) -> None:
+        #: Longest first: one may be a part of another.
+        self.secrets = sorted(secrets, key=len, reverse=True)
+        self.held = b""
+
+    def clean(self, data: bytes, last: bool = False) -> bytes:
+        """Return the next bytes; what may be the start of a secret is held back."""
+        data = self.held + data
+        for secret in self.secrets:
+            if secret in data:
+                data = data.replace(secret, self.MARK)
+        held = 0 if last else self._may_start(data)
+        self.held = data[len(data) - held :]
+        return data[: len(data) - held]
+
+    def _may_start(self, data: bytes) -> int:
+        """Return the length of the end of ``data`` that a secret may begin with."""
+        longest = 0
+        for secret in self.secrets:
+            for length in range(min(len(secret) - 1, len(data)), longest, -1):
+                if data.endswith(secret[:length]):
+                    longest = length
+                    break
+        return longest
+
+
 class Output:
     """The beginning and the end of a stream; the middle is only counted.
 
     ``log`` is a file descriptor that gets the stream too, up to ``log_limit`` bytes.
+    Neither holds one of ``secrets``.
     """
 
-    def __init__(self, keep: int, log: int | None = None, log_limit: int = 0) -> None:
+    def __init__(
+        self,
+        keep: int,
+        log: int | None = None,
+        log_limit: int = 0,
+        secrets: list[bytes] | None = None,
+    ) -> None:
+        self.redaction = Redaction(secrets) if secrets else None
         self.keep = keep
         self.total = 0
         self.head = bytearray()
@@ -102,8 +141,10 @@ class Output:
         self.log = log
         self.log_left = log_limit
 
-    def feed(self, data: bytes) -> None:
+    def feed(self, data: bytes, last: bool = False) -> None:
         """Take the next bytes."""
+        if self.redaction is not None:
+            data = self.redaction.clean(data, last)
         self.total += len(data)
         if self.log is not None and self.log_left > 0:
             part = data[: self.log_left]
@@ -120,6 +161,11 @@ class Output:
             self.tail += data
             if len(self.tail) > 2 * self.keep:
                 del self.tail[: -self.keep]
+
+    def close(self) -> None:
+        """Take it that no more will come."""
+        if self.redaction is not None:
+            self.feed(b"", last=True)
 
     def kept(self) -> bytes:
         """Return both ends, with a line between them that says what is left out."""

@@ -96,8 +96,9 @@ def _start(request: dict[str, Any]) -> tuple[int, dict[int, Output], int]:
     failure = os.read(error_read, 1 << 16)
     os.close(error_read)
     limit = request["log_limit"]
-    streams[stdout_read] = Output(request["keep"], log, limit)
-    streams[stderr_read] = Output(request["keep"], log, limit)
+    secrets = [secret.encode() for secret in request["secrets"]]
+    streams[stdout_read] = Output(request["keep"], log, limit, secrets)
+    streams[stderr_read] = Output(request["keep"], log, limit, secrets)
     if failure:
         os.waitpid(pid, 0)
         for fd in streams:
@@ -190,6 +191,8 @@ def run(
         while fd in streams:
             _drain_once(fd, streams, poller)
     os.close(exited)
+    for output in outputs:
+        output.close()
     if log >= 0:
         os.close(log)
     answer = {

@@ -27,6 +27,7 @@ from pytest_codegenie.processes import Completed
 from pytest_codegenie.processes import DiskLimit
 from pytest_codegenie.processes import Limits
 from pytest_codegenie.processes import NotStarted
+from pytest_codegenie.processes import secret_words
 from pytest_codegenie.processes.descendants import DiskWatch
 from pytest_codegenie.processes.descendants import Output
 from pytest_codegenie.workspaces.docker.engine import Engine
@@ -272,7 +273,8 @@ class _Reading(threading.Thread):
         self._frames = frames
         self._log = _open_log(log_path)
         self._outputs = [
-            Output(limits.keep_bytes, self._log, limits.log_bytes) for _ in range(2)
+            Output(limits.keep_bytes, self._log, limits.log_bytes, secret_words())
+            for _ in range(2)
         ]
         #: The launcher's: the first byte on stderr.
         self.word = b""
@@ -285,6 +287,8 @@ class _Reading(threading.Thread):
                     self._outputs[0].feed(stdout)
                 if stderr:
                     self._feed_stderr(stderr)
+        for output in self._outputs:
+            output.close()
         # The stream's own close() leaves half of the connection open.
         self._frames._response.close()
         if self._log is not None:
