@@ -143,9 +143,8 @@ def read_results(run_directory: Path) -> Iterator[CaseResult]:
         try:
             yield CaseResult.from_json(line)
         except ValidationError as exc:
-            raise RunStoreError(
-                path, f"line {number} is no result: {exc.errors()[0]['msg']}"
-            ) from exc
+            fault = f"line {number} is no result: {_first_fault(exc)}"
+            raise RunStoreError(path, fault) from exc
 
 
 def read_plain_results(run_directory: Path) -> Iterator[dict[str, Any]]:
@@ -193,14 +192,29 @@ def load_run(path: Path | str) -> Run:
         RunStoreError: It is no run, or a record in it cannot be read.
     """
     directory = Path(path)
+    record = read_run_record(directory)
+    return Run(directory, record, tuple(read_results(directory)))
+
+
+def read_run_record(directory: Path) -> RunRecord:
+    """Return what ``run.json`` says.
+
+    Raises:
+        RunStoreError: It cannot be read, or is no record of a run.
+    """
+    path = directory / RUN
     try:
-        record = RunRecord.from_json((directory / RUN).read_bytes())
+        return RunRecord.from_json(path.read_bytes())
     except OSError as exc:
         raise RunStoreError(
-            directory / RUN, f"cannot be read: {exc.strerror}; is this a run?"
+            path, f"cannot be read: {exc.strerror}; is this a run?"
         ) from exc
     except ValidationError as exc:
-        raise RunStoreError(
-            directory / RUN, f"is no run record: {exc.errors()[0]['msg']}"
-        ) from exc
-    return Run(directory, record, tuple(read_results(directory)))
+        raise RunStoreError(path, f"is no run record: {_first_fault(exc)}") from exc
+
+
+def _first_fault(exc: ValidationError) -> str:
+    """Return what pydantic says first, and of which key."""
+    error = exc.errors(include_url=False)[0]
+    key = ".".join(str(part) for part in error["loc"])
+    return f"{error['msg']} ({key})" if key else error["msg"]

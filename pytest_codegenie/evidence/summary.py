@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import json
 import platform
 from collections import Counter
@@ -51,9 +52,18 @@ class Group:
     cost_usd: float | None = None
     #: Results whose agent reported no cost.
     unpriced: int = 0
+    #: Sum of the tokens that agents reported; None where none did.
+    tokens: int | None = None
+    #: Results whose agent reported no tokens.
+    unmetered: int = 0
     seconds: float = 0.0
     started_at: dt.datetime | None = None
     ended_at: dt.datetime | None = None
+
+    @property
+    def results(self) -> int:
+        """All results, each trial of a case one."""
+        return self.passed + self.failed + self.errors + self.ambiguous
 
     @property
     def judged(self) -> int:
@@ -80,11 +90,17 @@ class Group:
         """Return the 95% lower bound, seeded by what was run."""
         inputs = json.dumps([self.task_class, self.agent, sorted(self.digests.items())])
         seed = int(hash_bytes(inputs.encode()).partition(":")[2][:16], 16)
-        return lower_bound_95(self.case_means, seed=seed)
+        return _bound(tuple(self.case_means), seed)
 
     def breakdown_means(self) -> dict[str, float]:
         """Return the mean of each breakdown key over the cases that have it."""
         return {key: fmean(values) for key, values in sorted(self.breakdown.items())}
+
+
+@functools.lru_cache(maxsize=64)
+def _bound(scores: tuple[float, ...], seed: int) -> Bound:
+    # Every report shows it, and of thousands of cases it takes seconds.
+    return lower_bound_95(scores, seed=seed)
 
 
 def summarise(results: Iterable[Mapping[str, Any]]) -> list[Group]:
@@ -114,6 +130,10 @@ def _add(group: Group, result: Mapping[str, Any]) -> None:
         group.unpriced += 1
     else:
         group.cost_usd = (group.cost_usd or 0.0) + agent["cost_usd"]
+    if agent.get("tokens_used") is None:
+        group.unmetered += 1
+    else:
+        group.tokens = (group.tokens or 0) + agent["tokens_used"]
     ambiguous = result["disposition"] == "ambiguous"
     if ambiguous and result["outcome"] != "error":
         group.ambiguous += 1

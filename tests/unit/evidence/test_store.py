@@ -266,7 +266,7 @@ def make_directory(path: Path) -> None:
     [
         (remove, "cannot be read: No such file or directory; is this a run?"),
         (make_directory, "cannot be read: Is a directory; is this a run?"),
-        (empty, "is no run record: Field required"),
+        (empty, "is no run record: Field required (run_id)"),
     ],
 )
 def test_what_is_no_run_is_named(

@@ -1,0 +1,207 @@
+"""``codegenie report``: make a report of a run again, from its store."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_codegenie.cli.new import UsageFault
+from pytest_codegenie.config import load_config
+from pytest_codegenie.documents import write_atomically
+from pytest_codegenie.errors import RunStoreError
+from pytest_codegenie.errors import did_you_mean
+from pytest_codegenie.errors import printable
+from pytest_codegenie.errors import relative
+from pytest_codegenie.evidence import RESULTS
+from pytest_codegenie.evidence import StoredRun
+from pytest_codegenie.evidence import latest_run
+from pytest_codegenie.evidence import open_run
+from pytest_codegenie.parts import BUILTIN_PARTS
+from pytest_codegenie.parts import UnknownPartError
+from pytest_codegenie.parts import make_part
+from pytest_codegenie.reporters import Form
+from pytest_codegenie.reporters import report_text
+from pytest_codegenie.reporters.markdown import LEAST_BYTES
+from pytest_codegenie.session.installed import installed_parts
+
+
+_LATEST = "latest"
+_NAMED = 5
+
+
+def add_command(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "report",
+        help="report a run again, in any format",
+        description="Report a run from its store, finished or cut off: to the "
+        "terminal, or in a format for other programs. Nothing is run, and the run is "
+        "not changed.",
+    )
+    parser.add_argument(
+        "name",
+        nargs="?",
+        default=_LATEST,
+        metavar="RUN",
+        help="its id, its directory, or 'latest', the one that began last (default)",
+    )
+    parser.add_argument(
+        "--format",
+        default="console",
+        metavar="NAME",
+        help="console, csv, json, jsonl, markdown, or one of a plugin's (codegenie "
+        "list reporters); default: console",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write it there instead of to the standard output",
+    )
+    parser.add_argument(
+        "--max-bytes",
+        type=int,
+        metavar="N",
+        help="cut a report in Markdown so that it is no longer; 65536 fits into a "
+        f"comment on GitHub. At least {LEAST_BYTES}; default: 1 MiB, a step's summary",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="where runs are kept (default: as configured, or .codegenie)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the report, or write it."""
+    if options.max_bytes is not None and options.max_bytes < LEAST_BYTES:
+        raise UsageFault(
+            f"--max-bytes must be at least {LEAST_BYTES}, got {options.max_bytes}"
+        )
+    reporter = _make_reporter(options.format)
+    stored = open_run(_find_run(options.name, options.out))
+    if next(stored.results(), None) is None:
+        raise RunStoreError(
+            stored.directory / RESULTS,
+            f"no case of this run has a result ({len(stored.record.items)} were to "
+            "run): there is nothing to report",
+        )
+    text = report_text(options.format, reporter, stored, _form(options))
+    if options.output is None:
+        _print(text)
+    else:
+        _write(options.output, text)
+    return _torn(stored)
+
+
+def _make_reporter(name: str) -> Any:
+    # Only for a plugin's is it worth a pytest that starts.
+    known: Mapping[str, str] = BUILTIN_PARTS.reporters
+    if name not in known:
+        known = installed_parts().reporters
+    if name not in known:
+        raise UsageFault(
+            f"there is no format {name!r}{did_you_mean(name, known)}; known: "
+            f"{', '.join(sorted(known))} (codegenie list reporters)"
+        )
+    try:
+        return make_part("reporter", name, known)
+    except UnknownPartError as exc:
+        raise UsageFault(str(exc)) from exc
+
+
+def _find_run(name: str, out: Path | None) -> Path:
+    """Return the directory of a run.
+
+    Args:
+        name: ``latest``, an id, or a directory.
+        out: Where runs are kept; None: as configured.
+
+    Raises:
+        UsageFault: There is no such run.
+        RunStoreError: Which one is the latest cannot be told.
+    """
+    if name != _LATEST and (os.sep in name or (Path(name) / "run.json").exists()):
+        if not Path(name).is_dir():
+            raise UsageFault(f"there is no directory {printable(name)}")
+        return Path(name)
+    if out is None:
+        configured = load_config(
+            options={}, environment=os.environ, pyproject=Path("pyproject.toml")
+        )
+        out = configured.out
+    if name == _LATEST:
+        return _find_latest(out)
+    if name not in (".", "..") and (out / "runs" / name).is_dir():
+        return out / "runs" / name
+    known = sorted(path.name for path in (out / "runs").glob("*") if path.is_dir())
+    named = ", ".join(known[-_NAMED:]) or "none"
+    raise UsageFault(
+        f"there is no run {name!r} in {relative(out / 'runs')}"
+        f"{did_you_mean(name, known)}; the last ones: {named}"
+    )
+
+
+def _find_latest(out: Path) -> Path:
+    try:
+        found = latest_run(out)
+    except RunStoreError as exc:
+        raise RunStoreError(
+            exc.path,
+            f"{exc.reason}; it may be of the latest run: name the one to report",
+        ) from exc
+    if found is None:
+        raise UsageFault(
+            f"there is no run in {relative(out / 'runs')}; --out says where runs are"
+        )
+    return found
+
+
+def _form(options: argparse.Namespace) -> Form:
+    if options.output is not None:
+        return Form(max_bytes=options.max_bytes)
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return Form(
+        columns=shutil.get_terminal_size().columns,
+        colours=sys.stdout.isatty() and not plain,
+        max_bytes=options.max_bytes,
+    )
+
+
+def _print(text: str) -> None:
+    """Print a report, as UTF-8 whatever the locale; a reader may stop early."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        # Python would try again when it ends, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _write(path: Path, text: str) -> None:
+    if path.exists() and not path.is_file():
+        path.write_bytes(text.encode())  # a device or a pipe; a directory says so
+        return
+    if not path.parent.is_dir():
+        raise UsageFault(f"--output: there is no directory {relative(path.parent)}")
+    write_atomically(path.resolve(), text)
+
+
+def _torn(run: StoredRun) -> int:
+    """Say that the record was cut off in the middle of a result; return the code."""
+    if not run.is_torn():
+        return 0
+    print(
+        f"codegenie: {relative(run.directory / RESULTS)}: the last line was cut off "
+        "and is not in the report; the results before it are whole",
+        file=sys.stderr,
+    )
+    return 1
