@@ -14,6 +14,7 @@ from typing import Any
 from typing import Literal
 from typing import Self
 
+from pydantic import AfterValidator
 from pydantic import AwareDatetime
 from pydantic import BaseModel
 from pydantic import BeforeValidator
@@ -53,6 +54,23 @@ def _parse_size(value: Any) -> Any:
     if found is None or isinstance(value, bool):
         raise ValueError("must be a number of bytes, or one with k, m, g or t: 4g")
     return int(float(found[1]) * 1024 ** " kmgt".index(found[2] or " "))
+
+
+def _check_network(name: str) -> str:
+    if name == "host":
+        raise ValueError(
+            "'host' is this machine's own network, which no isolated agent gets; name "
+            "one that was made for agents: docker network create agents"
+        )
+    return name
+
+
+#: Of a network of a container engine.
+NetworkName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"),
+    AfterValidator(_check_network),
+]
 
 
 #: Bytes; ``4g`` is four times 1024 to the power of three.
@@ -268,13 +286,27 @@ class SandboxSettings(Record):
 
 
 class DockerSettings(Record):
-    """What the workspace ``docker`` makes its containers from."""
+    """Whether the workspace ``docker`` is used, and what its containers are like."""
 
+    #: True: what ``workspace: auto`` takes. False: it is refused, whoever names it.
+    #: None: it is used where it is named.
+    enabled: bool | None = None
     #: Where the case has no Dockerfile and names no image; "": ours, built once.
     image: str = ""
     #: Instead of the one in ``limits``.
     memory: Size | None = None
     cpus: Positive | None = None
+    #: ``none``: agents reach what they declare, and nothing else. Else a network of the
+    #: engine, which agents' containers join instead; tests never do.
+    network: NetworkName = "none"
+
+
+class EvaluatorSettings(Record):
+    """How hidden tests are run where a case does not say."""
+
+    #: Seconds for the tests where ``tests.toml`` says nothing; None: the case's limit,
+    #: or else the agent's.
+    timeout_seconds: Positive | None = None
 
 
 class PartTable(Record):
@@ -288,6 +320,7 @@ class PartTable(Record):
     workspaces: dict[str, str] = Field(default_factory=dict)
     evaluators: dict[str, str] = Field(default_factory=dict)
     harnesses: dict[str, str] = Field(default_factory=dict)
+    reporters: dict[str, str] = Field(default_factory=dict)
 
 
 class CaseJob(Record):
@@ -312,6 +345,7 @@ class CaseJob(Record):
     limits: ResourceLimits = ResourceLimits()
     sandbox: SandboxSettings = SandboxSettings()
     docker: DockerSettings = DockerSettings()
+    evaluator: EvaluatorSettings = EvaluatorSettings()
     #: Seconds that building the case's environment may take.
     setup_seconds: Positive = 1800.0
     #: Where workspaces are made; None: a directory of its own below the system's.
@@ -322,12 +356,29 @@ class CaseJob(Record):
     run_directory: Path | None = None
     #: Below ``run_directory``; "" is that directory itself.
     artifacts_path: str = ""
+    #: Where it is told how far the case is; None: nobody watches.
+    progress_path: Path | None = None
+    #: Variables whose values are written nowhere, beside those that look like keys.
+    secret_names: tuple[str, ...] = ()
 
     @property
     def agent_limit_seconds(self) -> float:
         """Time for the agent: its own or the configuration's, never over the case's."""
         limit = self.agent.timeout_seconds or self.timeout_seconds
         return min(limit, self.case.timeout_seconds or limit)
+
+    def tests_limit_seconds(self, own: float | None) -> float:
+        """Return the time for the hidden tests.
+
+        Args:
+            own: What ``tests.toml`` says; None: nothing.
+        """
+        return (
+            own
+            or self.evaluator.timeout_seconds
+            or self.case.timeout_seconds
+            or self.timeout_seconds
+        )
 
     @property
     def artifacts_directory(self) -> Path | None:

@@ -57,10 +57,37 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="YAML file with agents, their options, and any of these settings",
     )
     group.addoption(
+        "--codegenie-dataset",
+        action="append",
+        dest="codegenie_dataset",
+        metavar="NAME[:SPLIT]",
+        help="run only the cases of this dataset (a task class of the bench), or of "
+        "this split of it (held-out, rag-corpus-derived); may be given several times",
+    )
+    group.addoption(
+        "--codegenie-case",
+        action="append",
+        dest="codegenie_case",
+        metavar="ID",
+        help="run only the case of this id; may be given several times",
+    )
+    group.addoption(
+        "--codegenie-limit",
+        dest="codegenie_limit",
+        metavar="N",
+        help="run only the first N of the selected cases, by case id",
+    )
+    group.addoption(
         "--codegenie-workspace",
         dest="codegenie_workspace",
         metavar="auto|host|sandbox|docker|...",
         help="where agents work (default: auto, the best that works here)",
+    )
+    group.addoption(
+        "--codegenie-no-docker",
+        action="store_true",
+        dest="codegenie_no_docker",
+        help="refuse the workspace docker, whoever names it",
     )
     group.addoption(
         "--codegenie-trials",
@@ -92,6 +119,47 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="never|failed|always",
         help="keep workspaces among a case's artifacts (default: never)",
     )
+    group.addoption(
+        "--codegenie-reporter",
+        action="append",
+        dest="codegenie_reporter",
+        metavar="NAME",
+        help="write this report into the run's directory when it ends; may be given "
+        "several times (codegenie list reporters)",
+    )
+    group.addoption(
+        "--codegenie-log-level",
+        dest="codegenie_log_level",
+        metavar="debug|info|warning|error",
+        help="events below it are left out of the run's log.jsonl (default: info)",
+    )
+    group.addoption(
+        "--codegenie-show-config",
+        action="store_true",
+        dest="codegenie_show_config",
+        help="print every setting, its value and where it comes from, and run nothing",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, args: list[str]
+) -> None:
+    """Give xdist the workers that the settings ask for, as ``-n`` would."""
+    if early_config.known_args_namespace.codegenie:
+        from pytest_codegenie.session.early import add_workers
+
+        add_workers(early_config, args)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Show the settings, if that is asked for, and run nothing."""
+    if not config.option.codegenie_show_config:
+        return None
+    from pytest_codegenie.session.early import show_config
+
+    return show_config(config)
 
 
 @pytest.hookimpl(trylast=True)

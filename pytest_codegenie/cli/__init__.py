@@ -1,4 +1,4 @@
-"""The shell door: ``codegenie new | sign | verify | list | clean | schema``."""
+"""The shell door: ``codegenie new | sign | verify | list | run | report | ...``."""
 
 from __future__ import annotations
 

@@ -12,25 +12,26 @@ from pytest_codegenie.cli.places import add_bench_option
 from pytest_codegenie.cli.places import find_places
 from pytest_codegenie.corpus import load_cases
 from pytest_codegenie.corpus import read_task_class
+from pytest_codegenie.errors import relative
 from pytest_codegenie.parts import make_part
 from pytest_codegenie.session.installed import installed_parts
 from pytest_codegenie.workspaces import Workspace
 
 
-#: Of ``PartTable``; "task-classes" beside them.
-_PARTS = ("agents", "evaluators", "harnesses", "workspaces")
+#: Of ``PartTable``; "task-classes" and "datasets" beside them.
+_PARTS = ("agents", "evaluators", "harnesses", "reporters", "workspaces")
 
 
 def add_command(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "list",
-        help="show task classes, agents, evaluators, workspaces, harnesses",
-        description="Show what there is: the task classes of the bench directory, or "
-        "the parts that installed plugins give, with where each comes from, and of "
-        "workspaces whether they work here.",
+        help="show task classes, datasets, agents, evaluators, reporters, ...",
+        description="Show what there is: the task classes of the bench directory, what "
+        "a run can select of them as datasets, or the parts that plugins give, with "
+        "where each comes from, and of workspaces whether they work here.",
     )
-    parser.add_argument("what", choices=("task-classes", *_PARTS))
+    parser.add_argument("what", choices=("task-classes", "datasets", *_PARTS))
     add_bench_option(parser)
     parser.set_defaults(run=run)
 
@@ -39,6 +40,8 @@ def run(options: argparse.Namespace) -> int:
     """Print a line for each."""
     if options.what == "task-classes":
         lines = list(_task_class_lines(options.bench))
+    elif options.what == "datasets":
+        lines = list(_dataset_lines(options.bench))
     else:
         table: dict[str, str] = getattr(installed_parts(), options.what)
         lines = [f"{name:<16} {place}" for name, place in sorted(table.items())]
@@ -71,3 +74,13 @@ def _task_class_lines(bench: Path) -> Iterator[str]:
             f"{place.name:<20} {len(cases)} cases ({kinds or 'none'}; "
             f"{held_out} held-out)"
         )
+
+
+def _dataset_lines(bench: Path) -> Iterator[str]:
+    """Yield name, cases and place of each dataset, and a line for each split."""
+    for place in find_places([], bench):
+        cases = load_cases(read_task_class(place))
+        yield f"{place.name:<20} {len(cases)} cases, in {relative(place)}"
+        counts = Counter(case.curation_class for case in cases)
+        for split, count in sorted(counts.items()):
+            yield f"  {place.name}:{split} {count}"

@@ -11,6 +11,8 @@ from pytest_codegenie import __version__
 from pytest_codegenie.cli import clean
 from pytest_codegenie.cli import listing
 from pytest_codegenie.cli import new
+from pytest_codegenie.cli import report
+from pytest_codegenie.cli import run
 from pytest_codegenie.cli import schema
 from pytest_codegenie.cli import sign
 from pytest_codegenie.cli import verify
@@ -42,7 +44,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=_Parser
     )
-    for module in (new, sign, verify, listing, clean, schema):
+    for module in (new, sign, verify, listing, run, report, clean, schema):
         module.add_command(commands)
     return parser
 
@@ -53,7 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: None: the process's own.
     """
-    options = make_parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    passed_on: list[str] = []
+    if words[:1] == ["run"] and "--" in words:
+        # Pytest's own, which argparse would take for paths.
+        dashes = words.index("--")
+        words, passed_on = words[:dashes], words[dashes + 1 :]
+    options = make_parser().parse_args(words, argparse.Namespace(passed_on=passed_on))
     try:
         code: int = options.run(options)
     except CodegenieError as exc:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_codegenie.evidence.run_summary import make_summaries as make_summaries
 from pytest_codegenie.evidence.store import RESULTS as RESULTS
 from pytest_codegenie.evidence.store import RUN as RUN
 from pytest_codegenie.evidence.store import Run as Run
@@ -11,6 +12,10 @@ from pytest_codegenie.evidence.store import load_run as load_run
 from pytest_codegenie.evidence.store import read_plain_results as read_plain_results
 from pytest_codegenie.evidence.store import read_results as read_results
 from pytest_codegenie.evidence.store import write_record as write_record
+from pytest_codegenie.evidence.stored import Overview as Overview
+from pytest_codegenie.evidence.stored import StoredRun as StoredRun
+from pytest_codegenie.evidence.stored import latest_run as latest_run
+from pytest_codegenie.evidence.stored import open_run as open_run
 from pytest_codegenie.evidence.summary import Group as Group
 from pytest_codegenie.evidence.summary import host_facts as host_facts
 from pytest_codegenie.evidence.summary import make_report as make_report

@@ -7,6 +7,7 @@ import gc
 from collections.abc import Generator
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ from pytest_codegenie.session.nodes import collect_directory
 from pytest_codegenie.session.nodes import is_case_directory
 from pytest_codegenie.session.nodes import label_item
 from pytest_codegenie.session.running import Runner
+from pytest_codegenie.session.selection import Selection
+from pytest_codegenie.session.settings import configured
 
 
 #: An attribute of reports: xdist carries what a report has beyond pytest's own.
@@ -48,6 +51,7 @@ class Collection:
         self.config = config
         self.runner = runner
         self.validating: bool = config.option.codegenie_validate
+        self.selection = Selection(configured(config))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
@@ -89,8 +93,27 @@ class Collection:
         with _garbage_left():
             return (yield)
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, items: list[pytest.Item]
+    ) -> Generator[None, None, None]:
+        """Leave out what is not selected; report what does not verify.
+
+        Around all others: what ``--lf`` leaves is what a limit cuts.
+        """
+        self._keep(items, self.selection.matching(items))
+        yield
+        self._keep(items, self.selection.first(items))
+        self._report_problems(items)
+
+    def _keep(self, items: list[pytest.Item], kept: Sequence[pytest.Item]) -> None:
+        if len(kept) < len(items):
+            chosen = {*map(id, kept)}
+            left_out = [item for item in items if id(item) not in chosen]
+            self.config.hook.pytest_deselected(items=left_out)
+            items[:] = kept
+
+    def _report_problems(self, items: list[pytest.Item]) -> None:
         """Report what does not verify, each problem once; run nothing then."""
         if not self.config.option.collectonly:
             self.runner.corpus.check_tasks(
@@ -136,7 +159,7 @@ class Collection:
             )
 
         item: ValidationItem = ValidationItem.from_parent(
-            file, name=f"{file.path.parent.name}[validate]", check=check
+            file, name=f"{file.path.parent.name}[validate]", check=check, case=case
         )
         if case is not None:
             label_item(item, case, None)

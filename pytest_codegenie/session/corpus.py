@@ -159,7 +159,7 @@ def write_manifest(path: Path, roots: Iterable[Path]) -> None:
     What cannot be hashed is left out: each worker finds it and says why.
     """
     digests: dict[str, TreeDigest] = {}
-    for directory in _cases_below(roots):
+    for directory in cases_below(roots):
         try:
             digests[str(directory)] = hash_case(directory)
         except BenchCaseLoadError:
@@ -167,7 +167,8 @@ def write_manifest(path: Path, roots: Iterable[Path]) -> None:
     write_atomically(path, json.dumps(digests))
 
 
-def _cases_below(roots: Iterable[Path]) -> Iterator[Path]:
+def cases_below(roots: Iterable[Path]) -> Iterator[Path]:
+    """Yield the directories of the cases that collecting ``roots`` comes to."""
     for root in roots:
         # A path inside of a case selects the case, one inside of cases/ all of them.
         for directory in (root, *root.parents):

@@ -152,9 +152,15 @@ class ValidationItem(_Item):
     """One case, or one task class, that is checked itself."""
 
     def __init__(
-        self, *, check: Callable[[], Sequence[Complaint]], **arguments: Any
+        self,
+        *,
+        check: Callable[[], Sequence[Complaint]],
+        case: BenchCase | None = None,
+        **arguments: Any,
     ) -> None:
         super().__init__(**arguments)
+        #: None: it is the task class that is checked.
+        self.case = case
         self._check = check
 
     def runtest(self) -> None:

@@ -9,13 +9,14 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pluggy
 import pytest
 
-from pytest_codegenie.config import ENVIRONMENT_PREFIX
+from pytest_codegenie.config import Configuration
 from pytest_codegenie.config import RunConfig
-from pytest_codegenie.config import load_config
+from pytest_codegenie.config import load_configuration
 from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.errors import ConfigError
 from pytest_codegenie.errors import did_you_mean
@@ -52,6 +53,11 @@ class BuiltinParts:
         """Return the kinds of harness that ship."""
         return BUILTIN_PARTS.harnesses
 
+    @pytest.hookimpl
+    def pytest_codegenie_reporters(self) -> Mapping[str, str]:
+        """Return the formats of reports that ship."""
+        return BUILTIN_PARTS.reporters
+
 
 def gather_parts(hook: pluggy.HookRelay) -> PartTable:
     """Ask all plugins for their parts.
@@ -64,6 +70,7 @@ def gather_parts(hook: pluggy.HookRelay) -> PartTable:
         workspaces=_merge("workspace", hook.pytest_codegenie_workspaces()),
         evaluators=_merge("evaluator", hook.pytest_codegenie_evaluators()),
         harnesses=_merge("harness", hook.pytest_codegenie_harnesses()),
+        reporters=_merge("reporter", hook.pytest_codegenie_reporters()),
     )
 
 
@@ -94,6 +101,47 @@ def _merge(kind: str, tables: Iterable[Mapping[str, str]]) -> dict[str, str]:
     return merged
 
 
+#: Options that are settings, by ``RunConfig`` key or its singular.
+_OPTIONS = (
+    *("agent", "case", "dataset", "keep", "limit", "log_level", "out", "reporter"),
+    *("run_id", "timeout", "trials", "workspace"),
+)
+_CONFIGURATION = pytest.StashKey[Configuration]()
+
+
+def configured(
+    config: pytest.Config, option: argparse.Namespace | None = None
+) -> Configuration:
+    """Return what holds for this session, from all places; they are read once.
+
+    Args:
+        config: Of pytest.
+        option: What is known of the options; None: ``config`` has parsed them all.
+
+    Raises:
+        ConfigError: A setting is wrong.
+    """
+    known = config.stash.get(_CONFIGURATION, None)
+    if known is None:
+        option = option or config.option
+        run_file = option.codegenie_run_file
+        known = load_configuration(
+            options=_given(option),
+            environment=os.environ,
+            run_file=Path(run_file) if run_file else None,
+            pyproject=config.rootpath / "pyproject.toml",
+        )
+        config.stash[_CONFIGURATION] = known
+    return known
+
+
+def _given(option: argparse.Namespace) -> dict[str, Any]:
+    given = {key: getattr(option, f"codegenie_{key}") for key in _OPTIONS}
+    if option.codegenie_no_docker:
+        given["docker"] = {"enabled": False}
+    return given
+
+
 def read_settings(
     config: pytest.Config, parts: PartTable, workspace: str | None = None
 ) -> RunConfig:
@@ -107,54 +155,72 @@ def read_settings(
     Raises:
         ConfigError: A setting is wrong, or names a part that there is not.
     """
-    option = config.option
-    keys = ("agent", "workspace", "trials", "timeout", "out", "run_id", "keep")
-    run_file = option.codegenie_run_file
-    settings = load_config(
-        options={key: getattr(option, f"codegenie_{key}") for key in keys},
-        environment=os.environ,
-        run_file=Path(run_file) if run_file else None,
-        pyproject=config.rootpath / "pyproject.toml",
-    )
-    for agent in settings.agents:
-        _check_known(_source("agent", option), "agent", agent.name, parts.agents)
-    source = _source("workspace", option)
-    workspace = choose_workspace(
-        workspace or settings.workspace, parts.workspaces, source
+    configuration = configured(config)
+    settings = configuration.settings
+    for number, agent in enumerate(settings.agents):
+        source = configuration.origin(f"agents.{number}")
+        _check_known(source, "agent", agent.name, parts.agents)
+    for name in settings.reporters:
+        source = configuration.origin("reporters")
+        _check_known(source, "reporter", name, parts.reporters)
+    chosen = choose_workspace(
+        workspace or settings.workspace,
+        parts.workspaces,
+        configuration.origin("workspace"),
+        docker_enabled=settings.docker.enabled,
     )
     return settings.model_copy(
         update={
-            "workspace": workspace,
+            "workspace": chosen,
             "out": config.invocation_params.dir / settings.out,
         }
     )
 
 
-def choose_workspace(name: str, workspaces: Mapping[str, str], source: str) -> str:
+def choose_workspace(
+    name: str,
+    workspaces: Mapping[str, str],
+    source: str,
+    *,
+    docker_enabled: bool | None = None,
+) -> str:
     """Return the workspace that is meant: for ``auto`` the best that works here.
 
     Args:
         name: As in ``--codegenie-workspace``.
         workspaces: All there are.
         source: Where the name comes from, for the message.
+        docker_enabled: True: ``docker`` is the best, whether it works or not, as
+            somebody said so. False: it is refused.
 
     Raises:
-        ConfigError: There is no such workspace, or it cannot be made.
+        ConfigError: There is no such workspace, or it is refused or cannot be made.
     """
     if name == "auto":
-        return next(
-            better
-            for better in WORKSPACE_PREFERENCE
-            if better == WORKSPACE_PREFERENCE[-1]
-            or not make_part("workspace", better, workspaces).probe()
-        )
+        return "docker" if docker_enabled else _best_that_works(workspaces)
     _check_known(source, "workspace", name, workspaces)
+    if name == "docker" and docker_enabled is False:
+        raise ConfigError(
+            source,
+            "workspace",
+            "'docker' is refused (docker.enabled is false, or --codegenie-no-docker); "
+            "allow it, or name another workspace",
+        )
     try:
         make_part("workspace", name, workspaces)
     except Exception as exc:
         # Somebody else's code may raise anything.
         raise ConfigError(source, "workspace", f"{name!r}: {exc}") from exc
     return name
+
+
+def _best_that_works(workspaces: Mapping[str, str]) -> str:
+    return next(
+        better
+        for better in WORKSPACE_PREFERENCE
+        if better == WORKSPACE_PREFERENCE[-1]
+        or not make_part("workspace", better, workspaces).probe()
+    )
 
 
 def better_workspaces(chosen: str, workspaces: Mapping[str, str]) -> Iterator[str]:
@@ -164,15 +230,6 @@ def better_workspaces(chosen: str, workspaces: Mapping[str, str]) -> Iterator[st
             workspace: Workspace = make_part("workspace", name, workspaces)
             if fault := workspace.probe():
                 yield f"codegenie: no workspace {name}: {fault}"
-
-
-def _source(key: str, option: argparse.Namespace) -> str:
-    """Return where a setting comes from that was merged from all places."""
-    if getattr(option, f"codegenie_{key}") is not None:
-        return f"command line: --codegenie-{key}"
-    if os.environ.get(f"{ENVIRONMENT_PREFIX}{key.upper()}"):
-        return f"environment: {ENVIRONMENT_PREFIX}{key.upper()}"
-    return "run file or [tool.codegenie]"
 
 
 def _check_known(source: str, kind: str, name: str, known: Mapping[str, str]) -> None:

@@ -23,6 +23,7 @@ from pytest_codegenie.processes import Completed
 from pytest_codegenie.processes import Limits
 from pytest_codegenie.processes import NotStarted
 from pytest_codegenie.workspaces import environments
+from pytest_codegenie.workspaces.foresight import Needed
 from pytest_codegenie.workspaces.host import run_supervised
 from pytest_codegenie.workspaces.layout import HOME
 from pytest_codegenie.workspaces.layout import TEMPORARY
@@ -141,6 +142,10 @@ class SandboxWorkspace(EnclosedTree):
     def provide(self, recipe: Recipe) -> Environment:
         """Return a virtual environment, built in a sandbox that has the network."""
         return environments.provide(recipe, self.spec, self._run_setup)
+
+    def foresee(self, recipe: Recipe) -> tuple[Needed, ...]:
+        """Return the environment that a recipe needs, and whether it is there."""
+        return environments.foresee(recipe, self.spec.cache, self._run_setup)
 
     def prepare(self, base: Base, environment: Environment) -> None:
         """Copy the base's files; have what stands for the system's own settings."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from integration.sessions import ALWAYS_RIGHT
 from integration.sessions import AUTO_WORKSPACE
 from integration.sessions import RIGHT_IF_MENDED
 from integration.sessions import Project
@@ -33,7 +35,7 @@ Arrange = Callable[[Project], list[str]]
 BAD_SETTINGS: dict[str, tuple[Arrange, str]] = {
     "agent": (
         lambda p: ["--codegenie-agent=orcale"],
-        "*--codegenie-agent*'orcale'*did you mean 'oracle'?*command, nop, oracle*",
+        "*--codegenie-agent*'orcale'*did you mean 'oracle'?*command,*nop,*oracle*",
     ),
     "agent-twice": (
         lambda p: ["--codegenie-agent=nop", "--codegenie-agent=nop"],
@@ -90,6 +92,34 @@ BAD_SETTINGS: dict[str, tuple[Arrange, str]] = {
     "run-file-agent-key": (
         lambda p: run_file(p, "agents: [{name: nop, option: {}}]\n"),
         "*run.yaml: agents.0.option: unknown key (did you mean 'options'?)*",
+    ),
+    "reporter": (
+        lambda p: ["--codegenie-reporter=markdwon"],
+        "*command line: --codegenie-reporter*'markdwon'*did you mean 'markdown'?*",
+    ),
+    "log-level": (
+        lambda p: ["--codegenie-log-level=loud"],
+        "*command line: --codegenie-log-level: *'debug', 'info'*, got 'loud'",
+    ),
+    "no-docker": (
+        lambda p: ["--codegenie-workspace=docker", "--codegenie-no-docker"],
+        "*command line: --codegenie-workspace: workspace: 'docker' is refused*",
+    ),
+    "docker-disabled": (
+        lambda p: run_file(p, "workspace: docker\ndocker: {enabled: false}\n"),
+        "run.yaml: workspace: 'docker' is refused (docker.enabled is false, *",
+    ),
+    "docker-enabled": (
+        lambda p: run_file(p, "docker: {enabled: perhaps}\n"),
+        "run.yaml: docker.enabled: must be true or false; *got 'perhaps'",
+    ),
+    "evaluator": (
+        lambda p: run_file(p, "evaluator: {timeout: 3}\n"),
+        "run.yaml: evaluator.timeout: unknown key (did you mean 'timeout_seconds'?)*",
+    ),
+    "agent-timeout": (
+        lambda p: run_file(p, "agents: [{name: nop, timeout: 3}]\n"),
+        "run.yaml: agents.0.timeout: unknown key (did you mean 'timeout_seconds'?)*",
     ),
     "pyproject-key": (
         lambda p: pyproject(p, "time-out = 3"),
@@ -271,3 +301,38 @@ def test_two_runs_at_once_keep_to_themselves(project: Project) -> None:
         assert [(r.run_id, r.outcome) for r in run.results] == [
             (f"run-{number}", "passed")
         ] * 2
+
+
+def test_an_evaluators_limit_holds_where_the_tests_say_nothing(
+    project: Project, plugin_args: list[str]
+) -> None:
+    sleeps = 'framework = "command"\ncommand = "sleep 60"\n'
+    project.case("silent", files={"expected/tests.toml": sleeps})
+    project.case("own", files=ALWAYS_RIGHT)
+    option = project.run_file(evaluator={"timeout_seconds": 0.3})
+    result = project.run(option, "--codegenie-timeout=600", *plugin_args)
+    result.assert_outcomes(passed=1, failed=1)
+    (silent,) = (r for r in project.only_run().results if r.case_id == "silent")
+    assert silent.output is not None
+    assert silent.output.evaluation is not None
+    assert silent.output.evaluation.status == "timeout"
+
+
+def test_events_below_the_level_are_left_out_of_the_log(
+    project: Project, plugin_args: list[str]
+) -> None:
+    case_file = project.case() / "case.toml"
+    text = case_file.read_text()
+    case_file.write_text(re.sub(r"(validated_at = )\S+", r"\g<1>2020-01-01", text))
+    project.run("--codegenie-log-level=warning", *plugin_args).assert_outcomes(passed=1)
+    assert project.events("case.started") == []
+    assert len(project.events("loader.case_stale")) == 1
+
+
+def test_docker_is_what_auto_takes_where_it_is_enabled(project: Project) -> None:
+    project.case()
+    option = project.run_file(docker={"enabled": True})
+    result = project.run(option, "--collect-only", "-q", "-v")
+    result.stdout.fnmatch_lines(["codegenie: agents: oracle; workspace: docker (*)"])
+    result = project.run(option, "--codegenie-no-docker", "--collect-only", "-q", "-v")
+    result.stdout.fnmatch_lines([f"codegenie: *; workspace: {AUTO_WORKSPACE} (*)"])

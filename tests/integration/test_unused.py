@@ -11,7 +11,8 @@ import sys
 def pytest_unconfigure():
     ours = sorted(m for m in sys.modules if m.startswith("pytest_codegenie"))
     print("\\nours:", *ours)
-    heavy = {"blake3", "pydantic", "structlog", "yaml", "tomli_w", "scipy"}
+    heavy = {"blake3", "pydantic", "structlog", "yaml", "tomli_w", "scipy", "rich"}
+    heavy |= {"pydantic_settings"}
     print("heavy:", *sorted(heavy & sys.modules.keys()))
 """
 

@@ -10,11 +10,16 @@ from typing import Protocol
 
 import pytest
 
+from pytest_codegenie.config import Configuration
+from pytest_codegenie.config import DatasetSpec
 from pytest_codegenie.config import RunConfig
 from pytest_codegenie.config import load_config
+from pytest_codegenie.config import load_configuration
+from pytest_codegenie.config import show_configuration
 from pytest_codegenie.errors import ConfigError
 from pytest_codegenie.models import AgentSpec
 from pytest_codegenie.models import DockerSettings
+from pytest_codegenie.models import EvaluatorSettings
 from pytest_codegenie.models import ResourceLimits
 from pytest_codegenie.models import SandboxSettings
 
@@ -99,6 +104,38 @@ PLACES: dict[str, tuple[tuple[Any, str, str, str], tuple[Any, ...]]] = {
     "docker": (
         ({"image": "a"}, '{"image": "b"}', "{image: c}", '{image = "d"}'),
         tuple(DockerSettings(image=image) for image in "abcd"),
+    ),
+    "datasets": (
+        (
+            [{"name": "a"}],
+            "[{name: b, limit: 2}]",
+            "[{name: c, split: held-out}]",
+            '[{name = "d", instance_ids = ["x"]}]',
+        ),
+        (
+            (DatasetSpec(name="a"),),
+            (DatasetSpec(name="b", limit=2),),
+            (DatasetSpec(name="c", split="held-out"),),
+            (DatasetSpec(name="d", instance_ids=("x",)),),
+        ),
+    ),
+    "cases": ((["a"], "[b]", "[c]", '["d"]'), (("a",), ("b",), ("c",), ("d",))),
+    "limit": ((1, "2", "3", "4"), (1, 2, 3, 4)),
+    "evaluator": (
+        (
+            {"timeout_seconds": 1},
+            "{timeout_seconds: 2}",
+            "{timeout_seconds: 3}",
+            "{timeout_seconds = 4}",
+        ),
+        tuple(EvaluatorSettings(timeout_seconds=n) for n in (1, 2, 3, 4)),
+    ),
+    "workers": (("auto", "2", "logical", "0"), ("auto", 2, "logical", 0)),
+    "reporters": ((["a"], "[b]", "[c]", '["d"]'), (("a",), ("b",), ("c",), ("d",))),
+    "secrets": ((["A"], "[B]", "[C]", '["D"]'), (("A",), ("B",), ("C",), ("D",))),
+    "log_level": (
+        ("debug", "error", "warning", '"info"'),
+        ("debug", "error", "warning", "info"),
     ),
     "keep": (
         ("always", "failed", "never", '"always"'),
@@ -245,10 +282,11 @@ agents:
         (
             {"run_file": "trails: 3\n"},
             "run.yaml: trails: unknown key (did you mean 'trials'?); known: agent, "
-            "agents, docker, keep, limits, out, run_id, sandbox, setup_timeout, "
-            "timeout, timeout_margin, trials, workspace",
+            "agents, case, cases, dataset, datasets, docker, evaluator, keep, limit, "
+            "limits, log_level, out, reporter, reporters, run_id, sandbox, secrets, "
+            "setup_timeout, timeout, timeout_margin, trials, workers, workspace",
         ),
-        ({"run_file": "1: 3\n"}, "run.yaml: 1: unknown key; known: agent, agents"),
+        ({"run_file": "1: 3\n"}, "run.yaml: 1: unknown key; known: agent, agents, "),
         ({"run_file": "- a\n"}, "run.yaml: must be a mapping of settings"),
         ({"run_file": "a: [\n"}, "run.yaml: not usable YAML: "),
         (
@@ -327,6 +365,75 @@ agents:
             {"pyproject": "[tool.codegenie.limits]\nprocesses = 0\n"},
             "pyproject.toml: tool.codegenie.limits.processes: ",
         ),
+        (
+            {"environment": {"CODEGENIE_LIMITS__MEMROY": "4g"}},
+            "environment: CODEGENIE_LIMITS__MEMROY: unknown key (did you mean "
+            "'memory'?)",
+        ),
+        (
+            {"environment": {"CODEGENIE_LIMITS": "{memroy: 4g}"}},
+            "environment: CODEGENIE_LIMITS.memroy: unknown key (did you mean",
+        ),
+        (
+            {"environment": {"CODEGENIE_LIMITS__PROCESSES": "few"}},
+            "environment: CODEGENIE_LIMITS__PROCESSES: Input should be a valid integer",
+        ),
+        (
+            {"run_file": "agents: [{name: a, timeout: 5}]\n"},
+            "run.yaml: agents.0.timeout: unknown key (did you mean 'timeout_seconds'?)",
+        ),
+        (
+            {"run_file": "datasets: [{name: a, spilt: held-out}]\n"},
+            "run.yaml: datasets.0.spilt: unknown key (did you mean 'split'?); known: "
+            "instance_ids, limit, name, split",
+        ),
+        (
+            {"options": {"dataset": ["a:held-oot"]}},
+            "command line: --codegenie-dataset: Input should be 'held-out' or "
+            "'rag-corpus-derived', got 'held-oot' (did you mean 'held-out'?)",
+        ),
+        (
+            {"environment": {"CODEGENIE_DATASET": "a,"}},
+            "environment: CODEGENIE_DATASET: must be NAME or NAME:split, got ''",
+        ),
+        (
+            {"run_file": "datasets: [{name: a, instance_ids: []}]\n"},
+            "run.yaml: datasets.0.instance_ids: Tuple should have at least 1 item",
+        ),
+        (
+            {"options": {"limit": "-1"}},
+            "command line: --codegenie-limit: Input should be greater than or equal "
+            "to 1, got '-1'",
+        ),
+        (
+            {"run_file": "workers: many\n"},
+            "run.yaml: workers: must be a number, 0 for none, 'auto' or 'logical', got "
+            "'many'",
+        ),
+        (
+            {"run_file": "workers: -1\n"},
+            "run.yaml: workers: must be a number, 0 for none, 'auto' or 'logical', got "
+            "-1",
+        ),
+        (
+            {"run_file": "docker: {network: host}\n"},
+            "run.yaml: docker.network: 'host' is this machine's own network, which no "
+            "isolated agent gets; name one that was made for agents: docker network "
+            "create agents, got 'host'",
+        ),
+        (
+            {"run_file": "docker: {network: 'container:x'}\n"},
+            "run.yaml: docker.network: must be 'none' or a name of the engine's: ",
+        ),
+        (
+            {"run_file": "log_level: warn\n"},
+            "run.yaml: log_level: Input should be 'debug', 'info', 'warning' or "
+            "'error', got 'warn' (did you mean 'warning'?)",
+        ),
+        (
+            {"run_file": "reporter: a\nreporters: [b]\n"},
+            "run.yaml: reporter: give either 'reporter' or 'reporters', not both",
+        ),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_place_and_key(
@@ -390,3 +497,170 @@ def test_a_bare_name_selects_every_agent_of_that_name(tmp_path: Path) -> None:
     )
     assert [agent.label for agent in config.agents] == ["low", "high"]
     assert all(agent.options for agent in config.agents)
+
+
+# -- tables from several places ----------------------------------------------------
+
+
+def test_a_table_is_filled_key_by_key_from_all_places(load: Load) -> None:
+    config = load(
+        environment={
+            "CODEGENIE_LIMITS": "{cpus: 2, memory: 1g}",
+            "CODEGENIE_LIMITS__MEMORY": "4g",
+        },
+        run_file="limits: {cpus: 3, processes: 5}\n",
+        pyproject="[tool.codegenie.limits]\nprocesses = 6\nfiles = 7\n",
+    )
+    assert config.limits == ResourceLimits(memory=4 << 30, cpus=2, processes=5, files=7)
+
+
+def test_a_nested_variable_takes_lists_as_yaml(load: Load) -> None:
+    environment = {"CODEGENIE_SANDBOX__READABLE": "[/a, /b]"}
+    assert load(environment=environment).sandbox.readable == (Path("/a"), Path("/b"))
+
+
+@pytest.mark.parametrize("name", ["codegenie_trials", "CODEGENIE_trials", "TRIALS"])
+def test_a_variable_is_spelled_in_capitals_with_the_prefix(
+    load: Load, name: str
+) -> None:
+    assert load(environment={name: "7"}).trials == 1
+
+
+@pytest.mark.parametrize(
+    ("singular", "expected"),
+    [
+        ("case", ("x", "y")),
+        ("reporter", ("x", "y")),
+        ("dataset", (DatasetSpec(name="x"), DatasetSpec(name="y"))),
+    ],
+)
+def test_a_singular_takes_one_name_or_several_in_every_place(
+    load: Load, singular: str, expected: tuple[Any, ...]
+) -> None:
+    plural = f"{singular}s"
+    places: list[dict[str, Any]] = [
+        {"options": {singular: ["x", "y"]}},
+        {"environment": {f"CODEGENIE_{singular.upper()}": "x, y"}},
+        {"run_file": f"{singular}: [x, y]\n"},
+        {"pyproject": f"[tool.codegenie]\n{singular} = ['x', 'y']\n"},
+    ]
+    for given in places:
+        assert (
+            getattr(load(**({"run_file": "", "pyproject": ""} | given)), plural)
+            == expected
+        )
+    assert getattr(load(run_file=f"{singular}: x\n"), plural) == expected[:1]
+
+
+DATASETS = """\
+datasets:
+  - {name: a, limit: 3}
+  - {name: b, split: held-out, limit: 4}
+  - {name: b, split: rag-corpus-derived}
+"""
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        (["a"], [("a", None, 3)]),
+        (["b"], [("b", "held-out", 4), ("b", "rag-corpus-derived", None)]),
+        (["b:held-out", "c"], [("b", "held-out", 4), ("c", None, None)]),
+        (["a:held-out"], [("a", "held-out", None)]),
+        (["a", "a"], [("a", None, 3)]),
+    ],
+)
+def test_naming_a_dataset_takes_the_settings_that_the_run_file_gives_it(
+    load: Load, named: list[str], expected: list[tuple[str, str | None, int | None]]
+) -> None:
+    config = load(options={"dataset": named}, run_file=DATASETS)
+    found = [(one.name, one.split, one.limit) for one in config.datasets]
+    assert found == expected
+
+
+# -- where values come from --------------------------------------------------------
+
+
+def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configuration:
+    monkeypatch.chdir(tmp_path)
+    tmp_path.joinpath("run.yaml").write_text(
+        "trials: 2\nlimits: {cpus: 1}\nkeep: failed\n"
+        "agents: [{name: command, label: mine}, {name: nop}]\n"
+    )
+    tmp_path.joinpath("pyproject.toml").write_text(
+        "[tool.codegenie]\ntrials = 3\ntimeout-margin = 5\nkeep = 'never'\n"
+    )
+    return load_configuration(
+        options={"agent": ["command:mine", "oracle"], "log_level": "error"},
+        environment={
+            "CODEGENIE_LIMITS__MEMORY": "1g",
+            "CODEGENIE_LIMITS": "{files: 9}",
+            "CODEGENIE_KEEP": "always",
+            "CODEGENIE_CASE": "x",
+        },
+        run_file=tmp_path / "run.yaml",
+        pyproject=tmp_path / "pyproject.toml",
+    )
+
+
+def test_every_value_knows_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configuration = loaded(tmp_path, monkeypatch)
+    places = {
+        "trials": "run.yaml",
+        "timeout_margin": "pyproject.toml",
+        "keep": "environment: CODEGENIE_KEEP",
+        "cases": "environment: CODEGENIE_CASE",
+        "limits.memory": "environment: CODEGENIE_LIMITS__MEMORY",
+        "limits.files": "environment: CODEGENIE_LIMITS",
+        "limits.cpus": "run.yaml",
+        "limits.disk": "default",
+        "log_level": "command line: --codegenie-log-level",
+        "agents.0": "run.yaml, chosen by command line: --codegenie-agent",
+        "agents.1": "command line: --codegenie-agent",
+        "workspace": "default",
+        "datasets": "default",
+    }
+    assert {key: configuration.origin(key) for key in places} == places
+
+
+def test_what_is_shown_is_a_run_file_that_comes_to_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configuration = loaded(tmp_path, monkeypatch)
+    lines = list(show_configuration(configuration, {}))
+    assert "trials: 2                                 # run.yaml" in lines
+    assert "  cpus: 1.0                               # run.yaml" in lines
+    shown = tmp_path / "shown.yaml"
+    shown.write_text("\n".join(lines))
+    again = load_config(options={}, environment={}, run_file=shown)
+    assert again == configuration.settings
+
+
+def test_no_secret_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_file = tmp_path / "run.yaml"
+    run_file.write_text(
+        "secrets: [PLAIN_NAME]\n"
+        "agents:\n"
+        "- name: command\n"
+        "  env: {ANYTHING: canary-1, EMPTY: ''}\n"
+        "  options:\n"
+        "    api_key: canary-2\n"
+        "    nested: [{password: pw3}]\n"
+        "    command: [agent, --key, canary-four]\n"
+        "    url: https://me:canary-five@example.org\n"
+        "    max_tokens: 4096\n"
+        "    api_key_variable: SOME_API_KEY\n",
+        encoding="utf-8",
+    )
+    environment = {"SOME_API_KEY": "canary-four", "PLAIN_NAME": "canary-five"}
+    configuration = load_configuration(
+        options={}, environment=environment, run_file=run_file
+    )
+    text = "\n".join(show_configuration(configuration, environment))
+    assert "canary" not in text
+    assert "pw3" not in text
+    assert "ANYTHING: (set), EMPTY: ''" in text
+    assert "max_tokens: 4096, api_key_variable: SOME_API_KEY" in text

@@ -28,6 +28,7 @@ from pytest_codegenie.models import CaseResult
 from pytest_codegenie.models import DockerSettings
 from pytest_codegenie.models import EvalInstance
 from pytest_codegenie.models import EvalResult
+from pytest_codegenie.models import EvaluatorSettings
 from pytest_codegenie.models import FailureMode
 from pytest_codegenie.models import HarnessOutput
 from pytest_codegenie.models import PartTable
@@ -59,6 +60,7 @@ RULES: dict[str, st.SearchStrategy[Any]] = {
     "case_id": names,
     "task_class": st.from_regex(r"[a-z0-9][a-z0-9-]{0,9}", fullmatch=True),
     "label": names,
+    "network": names.filter(lambda name: name != "host"),
     "case_digest": st.binary(min_size=32, max_size=32).map(
         lambda data: f"blake3:{data.hex()}"
     ),
@@ -99,14 +101,19 @@ def records(record: type[Record]) -> st.SearchStrategy[Record]:
         elif annotation == dict[str, Any]:
             fields[name] = st.dictionaries(texts, json_values, max_size=2)
         else:
-            fields[name] = RULES.get(name, st.from_type(annotation))
+            fields[name] = RULES[name] if name in RULES else st.from_type(annotation)
     return st.fixed_dictionaries(fields).map(record.model_validate)
 
 
 st.register_type_strategy(str, texts)
 st.register_type_strategy(Path, st.just(Path("/bench/demo/cases/first")))
-SETTINGS: tuple[type[Record], ...] = (DockerSettings, ResourceLimits, SandboxSettings)
-for each in (*RECORDS, *SETTINGS):
+SETTINGS: tuple[type[Record], ...] = (
+    DockerSettings,
+    EvaluatorSettings,
+    ResourceLimits,
+    SandboxSettings,
+)
+for each in (*SETTINGS, *RECORDS):
     # Deferred: a record may hold another that has its strategy later.
     st.register_type_strategy(each, st.deferred(lambda record=each: records(record)))  # type: ignore[misc]
 

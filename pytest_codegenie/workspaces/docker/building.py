@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from pathlib import PurePosixPath
+from typing import Literal
 
 from pytest_codegenie.errors import WorkspaceUnavailable
 from pytest_codegenie.hashing import hash_bytes
@@ -21,6 +22,8 @@ from pytest_codegenie.workspaces.docker.engine import Engine
 from pytest_codegenie.workspaces.docker.engine import engine_errors
 from pytest_codegenie.workspaces.docker.images import Image
 from pytest_codegenie.workspaces.docker.images import find_image
+from pytest_codegenie.workspaces.docker.images import foresee_image
+from pytest_codegenie.workspaces.docker.images import is_there
 from pytest_codegenie.workspaces.docker.images import lock_path
 from pytest_codegenie.workspaces.docker.images import look_up
 from pytest_codegenie.workspaces.docker.labels import labels
@@ -28,6 +31,7 @@ from pytest_codegenie.workspaces.environments.index_settings import IndexSetting
 from pytest_codegenie.workspaces.environments.plan import Plan
 from pytest_codegenie.workspaces.environments.plan import Step
 from pytest_codegenie.workspaces.environments.plan import make_plan
+from pytest_codegenie.workspaces.foresight import Needed
 from pytest_codegenie.workspaces.layout import CONTROL
 from pytest_codegenie.workspaces.layout import TREE
 from pytest_codegenie.workspaces.locks import exclusive
@@ -80,6 +84,25 @@ def provide(engine: Engine, recipe: Recipe, spec: WorkspaceSpec) -> Environment:
     return _Build(engine, image, recipe, spec).provide()
 
 
+def foresee(engine: Engine, recipe: Recipe, spec: WorkspaceSpec) -> tuple[Needed, ...]:
+    """Return the image and the environment of a recipe, and whether they are there.
+
+    Raises:
+        WorkspaceUnavailable: The engine does not answer, or a file cannot be read.
+    """
+    image = foresee_image(engine, recipe, spec)
+    if recipe.install == "none":
+        return (image,)
+    if image.state != "here":
+        return (image, Needed("environment", f"on {image.name}", "to be built"))
+    found = find_image(engine, recipe, spec)
+    tag = _Build(engine, found, recipe, spec).tag
+    state: Literal["here", "to be built"] = (
+        "here" if is_there(engine, tag) else "to be built"
+    )
+    return (image, Needed("environment", tag, state))
+
+
 class _Build:
     """One environment that commands make."""
 
@@ -102,22 +125,22 @@ class _Build:
         }
         digest = hash_bytes(json.dumps(words, sort_keys=True).encode())
         self._digest = digest.partition(":")[2]
-        self._tag = f"codegenie-environment:{self._digest}"
+        self.tag = f"codegenie-environment:{self._digest}"
         self._place = spec.cache / "docker" / self._digest
 
     def provide(self) -> Environment:
         """Return the environment; build it if nobody has."""
         made_of = self._place / "image"
-        with exclusive(lock_path(self._spec, self._tag)):
-            image = look_up(self._engine, self._tag, self._spec)
+        with exclusive(lock_path(self._spec, self.tag)):
+            image = look_up(self._engine, self.tag, self._spec)
             known = made_of.read_text("ascii") if made_of.exists() else ""
             if image is None or image.id != known:
                 remove_tree(self._place)
                 self._place.mkdir(parents=True)
                 self._build()
-                image = look_up(self._engine, self._tag, self._spec)
+                image = look_up(self._engine, self.tag, self._spec)
                 if image is None:
-                    raise WorkspaceUnavailable(f"{self._tag} was built and is gone")
+                    raise WorkspaceUnavailable(f"{self.tag} was built and is gone")
                 made_of.write_text(image.id, encoding="ascii")
         generated = self._place / "generated"
         return Environment(

@@ -26,6 +26,7 @@ from pytest_codegenie.workspaces.docker.engine import Engine
 from pytest_codegenie.workspaces.docker.engine import engine_errors
 from pytest_codegenie.workspaces.docker.labels import KIND
 from pytest_codegenie.workspaces.docker.labels import labels
+from pytest_codegenie.workspaces.foresight import Needed
 from pytest_codegenie.workspaces.locks import exclusive
 from pytest_codegenie.workspaces.protocol import Recipe
 from pytest_codegenie.workspaces.protocol import WorkspaceSpec
@@ -91,6 +92,43 @@ def find_image(engine: Engine, recipe: Recipe, spec: WorkspaceSpec) -> Image:
     return image
 
 
+def foresee_image(engine: Engine, recipe: Recipe, spec: WorkspaceSpec) -> Needed:
+    """Return the image that a recipe starts from, and whether it is there.
+
+    Raises:
+        WorkspaceUnavailable: The engine does not answer, or a file cannot be read.
+    """
+    given = recipe.image or ("" if recipe.dockerfile else spec.docker.image)
+    if given:
+        there = is_there(engine, given)
+        return Needed("image", given, "here" if there else "to be pulled")
+    if recipe.dockerfile is not None:
+        tag = _tag_of(recipe.dockerfile)[0]
+    else:
+        tag = _base_tag(recipe.python or _BASE_PYTHON)
+    return Needed("image", tag, "here" if is_there(engine, tag) else "to be built")
+
+
+def is_there(engine: Engine, name: str) -> bool:
+    """Say whether the engine has an image of that name.
+
+    Raises:
+        WorkspaceUnavailable: It does not answer.
+    """
+    from docker.errors import ImageNotFound
+
+    with engine_errors(f"the image {name!r} cannot be looked up"):
+        try:
+            engine.client.images.get(name)
+        except ImageNotFound:
+            return False
+    return True
+
+
+def _base_tag(python: str) -> str:
+    return f"codegenie-base:{_BASE_VERSION}-python{python}"
+
+
 def _present(engine: Engine, name: str, spec: WorkspaceSpec) -> Image:
     """Return an image that somebody else has made."""
     found = look_up(engine, name, spec)
@@ -118,17 +156,23 @@ def _split(name: str) -> tuple[str, str | None]:
 
 def _built_by_case(engine: Engine, dockerfile: Path, spec: WorkspaceSpec) -> Image:
     """Return what a case's Dockerfile makes; cases with an equal one share it."""
-    text = dockerfile.read_bytes()
+    tag, context = _tag_of(dockerfile)
     with tempfile.TemporaryDirectory(dir=spec.directory) as directory:
-        if _READS_CONTEXT.search(text.decode(errors="replace")):
-            context = dockerfile.parent
-            digest = _digest(context)
-        else:
+        if context is None:
             context = Path(directory)
             shutil.copyfile(dockerfile, context / "Dockerfile")
-            digest = hash_bytes(text)
-        tag = f"codegenie-image:{digest.partition(':')[2]}"
         return _built_as(engine, "image", tag, context, dockerfile, spec)
+
+
+def _tag_of(dockerfile: Path) -> tuple[str, Path | None]:
+    """Return the tag of what a Dockerfile makes, and the directory that it reads."""
+    text = dockerfile.read_bytes()
+    context = None
+    digest = hash_bytes(text)
+    if _READS_CONTEXT.search(text.decode(errors="replace")):
+        context = dockerfile.parent
+        digest = _digest(context)
+    return f"codegenie-image:{digest.partition(':')[2]}", context
 
 
 def _digest(context: Path) -> str:
@@ -142,7 +186,7 @@ def _digest(context: Path) -> str:
 
 def _base(engine: Engine, python: str, spec: WorkspaceSpec) -> Image:
     """Return our own image: Python, git, pytest."""
-    tag = f"codegenie-base:{_BASE_VERSION}-python{python}"
+    tag = _base_tag(python)
     source = _BASE_DOCKERFILE
     with tempfile.TemporaryDirectory(dir=spec.directory) as directory:
         shutil.copyfile(source, Path(directory, "Dockerfile"))

@@ -30,6 +30,7 @@ from pytest_codegenie.workspaces.docker.labels import IMAGES
 from pytest_codegenie.workspaces.docker.labels import labels
 from pytest_codegenie.workspaces.docker.labels import remove_images
 from pytest_codegenie.workspaces.docker.labels import sweep_containers
+from pytest_codegenie.workspaces.foresight import Needed
 from pytest_codegenie.workspaces.layout import CONTROL
 from pytest_codegenie.workspaces.layout import HOME
 from pytest_codegenie.workspaces.layout import TEMPORARY
@@ -58,6 +59,7 @@ class DockerWorkspace(EnclosedTree):
     """A copy of the repository that is bound into a container for each program."""
 
     name = "docker"
+    shares_programs = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,8 +90,11 @@ class DockerWorkspace(EnclosedTree):
         if fault := self.probe():
             raise WorkspaceUnavailable(f"workspace 'docker': {fault}")
         super().configure(spec)
-        self._endpoints = read_endpoints(spec.endpoints)
-        for endpoint in self._endpoints:
+        endpoints = read_endpoints(spec.endpoints)
+        if spec.docker.network != "none":
+            return  # they are what that network makes of them
+        self._endpoints = endpoints
+        for endpoint in endpoints:
             if endpoint.name is None and not endpoint.address.startswith("127."):
                 raise WorkspaceUnavailable(
                     f"workspace 'docker': the endpoint {endpoint} is an address; give "
@@ -100,6 +105,10 @@ class DockerWorkspace(EnclosedTree):
     def provide(self, recipe: Recipe) -> Environment:
         """Return an image, with what the case's commands install in it."""
         return building.provide(connect(), recipe, self.spec)
+
+    def foresee(self, recipe: Recipe) -> tuple[Needed, ...]:
+        """Return the images that a recipe needs, and whether they are there."""
+        return building.foresee(connect(), recipe, self.spec)
 
     def prepare(self, base: Base, environment: Environment) -> None:
         """Copy the base's files and give them to the user that programs are."""
@@ -139,6 +148,7 @@ class DockerWorkspace(EnclosedTree):
     ) -> Completed:
         """Run a program in a container of its own; all of it dies with the program."""
         self._hand_over(self.scratch)
+        self._hand_over(self.home)
         with self._control(phase, stdin_path) as control:
             box = self._box(phase, control, limits)
             with Container(
@@ -227,7 +237,7 @@ class DockerWorkspace(EnclosedTree):
             options["nano_cpus"] = round(cpus * 1e9)
         if phase == "setup":
             return options
-        options["network_mode"] = "none"
+        options["network_mode"] = docker.network if phase == "agent" else "none"
         if phase == "agent" and self._endpoints:
             options["extra_hosts"] = {
                 endpoint.name: endpoint.address

@@ -8,17 +8,24 @@ takes the project itself out again, and ``store`` keeps what came out.
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 from pytest_codegenie.errors import WorkspaceUnavailable
 from pytest_codegenie.workspaces.environments.building import Build
 from pytest_codegenie.workspaces.environments.commands import SetupRun as SetupRun
 from pytest_codegenie.workspaces.environments.index_settings import IndexSettings
+from pytest_codegenie.workspaces.environments.installers import Installer
 from pytest_codegenie.workspaces.environments.installers import find_installer
+from pytest_codegenie.workspaces.environments.interpreters import Interpreter
 from pytest_codegenie.workspaces.environments.interpreters import find_interpreter
 from pytest_codegenie.workspaces.environments.interpreters import prefix_directories
 from pytest_codegenie.workspaces.environments.interpreters import running_interpreter
+from pytest_codegenie.workspaces.environments.plan import Plan
 from pytest_codegenie.workspaces.environments.plan import make_plan
 from pytest_codegenie.workspaces.environments.store import Place
+from pytest_codegenie.workspaces.foresight import Needed
 from pytest_codegenie.workspaces.locks import exclusive
 from pytest_codegenie.workspaces.protocol import Environment
 from pytest_codegenie.workspaces.protocol import Recipe
@@ -44,8 +51,37 @@ def provide(recipe: Recipe, spec: WorkspaceSpec, run: SetupRun) -> Environment:
         ) from exc
 
 
-def _provide(recipe: Recipe, spec: WorkspaceSpec, run: SetupRun) -> Environment:
-    cache = spec.cache.resolve()
+def foresee(recipe: Recipe, cache: Path, run: SetupRun) -> tuple[Needed, ...]:
+    """Return the environment that a recipe needs, and whether it is there already.
+
+    Raises:
+        WorkspaceUnavailable: It cannot be built: no such Python, a broken file.
+    """
+    if recipe.install == "none" and running_interpreter().fits(recipe.python):
+        return ()
+    try:
+        made = _decide(recipe, cache.resolve(), run)
+        there = made.place.read() is not None
+    except OSError as exc:
+        raise WorkspaceUnavailable(
+            f"environments cannot be kept in {cache}: {exc}"
+        ) from exc
+    state: Literal["here", "to be built"] = "here" if there else "to be built"
+    return (Needed("environment", made.place.digest, state),)
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """All that decides on an environment, and where it is, or will be."""
+
+    plan: Plan
+    interpreter: Interpreter
+    installer: Installer
+    settings: IndexSettings
+    place: Place
+
+
+def _decide(recipe: Recipe, cache: Path, run: SetupRun) -> _Decided:
     plan = make_plan(recipe)
     interpreter = find_interpreter(plan.python, cache, run)
     installer, settings = find_installer(), IndexSettings.of_user()
@@ -58,12 +94,26 @@ def _provide(recipe: Recipe, spec: WorkspaceSpec, run: SetupRun) -> Environment:
             "plan": plan.fingerprint(),
         },
     )
+    return _Decided(plan, interpreter, installer, settings, place)
+
+
+def _provide(recipe: Recipe, spec: WorkspaceSpec, run: SetupRun) -> Environment:
+    made = _decide(recipe, spec.cache.resolve(), run)
+    place = made.place
     record = place.read()
     if record is None:
         with exclusive(place.lock):
             record = place.read()  # who held the lock before may have built it
             if record is None:
-                build = Build(plan, interpreter, installer, settings, place, spec, run)
+                build = Build(
+                    made.plan,
+                    made.interpreter,
+                    made.installer,
+                    made.settings,
+                    place,
+                    spec,
+                    run,
+                )
                 record = build(recipe.tree)
     return place.environment(record)
 

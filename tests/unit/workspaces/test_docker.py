@@ -457,6 +457,59 @@ def test_an_endpoint_needs_a_python_in_the_image(
     assert run(workspace, "true", phase="judge").exit_code == 0
 
 
+# -- a network of the engine's -----------------------------------------------------
+
+
+def interfaces(workspace: DockerWorkspace, phase: str) -> list[str]:
+    done = run(workspace, "ls", "/sys/class/net", phase=phase)
+    return done.stdout.decode().split()
+
+
+def test_agents_join_the_network_that_is_named_and_tests_do_not(dock: Dock) -> None:
+    workspace = dock.prepared(
+        docker=DockerSettings(network="bridge"), endpoints=("api.example.org:443",)
+    )
+    assert "eth0" in interfaces(workspace, "agent")
+    assert interfaces(workspace, "judge") == ["lo"]
+    # What stands in for an endpoint would hide it.
+    hosts = run(workspace, "cat", "/etc/hosts").stdout
+    assert b"api.example.org" not in hosts
+
+
+def test_a_network_that_is_not_there_is_named(dock: Dock) -> None:
+    workspace = dock.prepared(docker=DockerSettings(network="no-such-network"))
+    with pytest.raises(WorkspaceUnavailable, match="no-such-network"):
+        run(workspace, "true")
+    assert run(workspace, "true", phase="judge").exit_code == 0
+
+
+# -- what is needed beforehand -----------------------------------------------------
+
+
+def test_it_says_what_has_to_be_made_and_makes_nothing(
+    dock: Dock, removes_image: Callable[[str], None]
+) -> None:
+    def foresee(docker: DockerSettings | None = None, **recipe: Any) -> list[str]:
+        workspace = dock.configured(docker=docker or DockerSettings())
+        needed = workspace.foresee(Recipe(dock.tree, "acme/demo", **recipe))
+        return [f"{one.kind} {one.state}" for one in needed]
+
+    assert foresee(install="none") == ["image here"]
+    assert foresee(install="none", image="no.such/image:1") == ["image to be pulled"]
+    absent = DockerSettings(image="no.such/image:1")
+    assert foresee(absent, install=("true",)) == [
+        "image to be pulled",
+        "environment to be built",
+    ]
+    dockerfile = dock.directory / "Dockerfile"
+    dockerfile.write_text(f"FROM {BASE}\nRUN echo {dock.directory}\n")
+    assert foresee(dockerfile=dockerfile, install="none") == ["image to be built"]
+    command = f"echo {dock.directory}"
+    assert foresee(install=(command,)) == ["image here", "environment to be built"]
+    removes_image(dock.provide(install=(command,)).image)
+    assert foresee(install=(command,)) == ["image here", "environment here"]
+
+
 # -- when the engine, or somebody, takes things away -----------------------------
 
 
