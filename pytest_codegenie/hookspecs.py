@@ -44,3 +44,11 @@ def pytest_codegenie_harnesses() -> Mapping[str, str]:  # type: ignore[empty-bod
 
     Called once in each process of a run, and by ``codegenie list harnesses``.
     """
+
+
+def pytest_codegenie_reporters() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Return formats of reports: name to ``module:attribute`` of a ``Reporter``.
+
+    Called once in each process of a run, and by ``codegenie list reporters`` and
+    ``codegenie report``.
+    """

@@ -9,22 +9,42 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections.abc import Callable
 from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
 
+#: Lowest first.
+LEVELS = ("debug", "info", "warning", "error")
+
 _run_log: Path | None = None
+_lowest = 0
+_redact: Callable[[str], str] = str
 
 
-def log_to(path: Path | None) -> None:
-    """Send events to the end of ``path`` from now on; None: to structlog's own."""
+def log_to(
+    path: Path | None, *, level: str = "debug", redact: Callable[[str], str] = str
+) -> None:
+    """Send events to the end of ``path`` from now on; None: to structlog's own.
+
+    Args:
+        path: The run's log.
+        level: What is below it is left out there.
+        redact: Takes what no log may hold out of a line.
+    """
     global _run_log  # noqa: PLW0603 -- one process, one run
+    global _lowest  # noqa: PLW0603
+    global _redact  # noqa: PLW0603
     _run_log = path
+    _lowest = LEVELS.index(level)
+    _redact = redact
 
 
 def emit(event_type: str, *, level: str = "info", **payload: Any) -> None:
     """Log one event; ``payload`` is JSON-like, other values go in as their ``str``."""
+    if _run_log is not None and LEVELS.index(level) < _lowest:
+        return
     # Imported late: it imports rich where that is installed, a quarter of our start-up.
     import structlog
 
@@ -48,7 +68,7 @@ def _as_line(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> str
         "event_type": event.pop("event"),
         "payload": dict(event),
     }
-    return json.dumps(line, default=str)
+    return _redact(json.dumps(line, default=str))
 
 
 class _LineAppender:

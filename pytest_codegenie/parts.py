@@ -50,10 +50,18 @@ def make_part(kind: str, name: str, table: Mapping[str, str]) -> Any:
 #: The parts that ship. They reach a run through the same hooks as anybody's.
 BUILTIN_PARTS = PartTable(
     agents={
+        "aider": "pytest_codegenie.agents.aider:AiderAgent",
+        "claude-code": "pytest_codegenie.agents.claude_code:ClaudeCodeAgent",
+        "codex": "pytest_codegenie.agents.codex:CodexAgent",
         "command": "pytest_codegenie.agents.command:CommandAgent",
+        "gemini-cli": "pytest_codegenie.agents.gemini_cli:GeminiCliAgent",
+        "mini-swe-agent": "pytest_codegenie.agents.mini_swe_agent:MiniSweAgent",
         "nop": "pytest_codegenie.agents.nop:NopAgent",
+        "opencode": "pytest_codegenie.agents.opencode:OpencodeAgent",
         "oracle": "pytest_codegenie.agents.oracle:OracleAgent",
+        "pi": "pytest_codegenie.agents.pi:PiAgent",
         "predictions": "pytest_codegenie.agents.predictions:PredictionsAgent",
+        "qwen-code": "pytest_codegenie.agents.qwen_code:QwenCodeAgent",
     },
     workspaces={
         "docker": "pytest_codegenie.workspaces.docker.workspace:DockerWorkspace",
@@ -76,4 +84,11 @@ BUILTIN_PARTS = PartTable(
         "vitest": "pytest_codegenie.evaluators.runners:VitestEvaluator",
     },
     harnesses={"patch": "pytest_codegenie.harness.patch:PatchHarness"},
+    reporters={
+        "console": "pytest_codegenie.reporters.console:ConsoleReporter",
+        "csv": "pytest_codegenie.reporters.csv_rows:CsvReporter",
+        "json": "pytest_codegenie.reporters.json_summary:JsonReporter",
+        "jsonl": "pytest_codegenie.reporters.json_lines:JsonLinesReporter",
+        "markdown": "pytest_codegenie.reporters.markdown:MarkdownReporter",
+    },
 )

@@ -28,6 +28,8 @@ _SECRET_NAME = re.compile(
     r"(KEYS?|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?|COOKIE)(_|$)"
     r"|(^|_)(AUTH|PAT|PWD|DSN)(_|$)"
 )
+#: In a file of JSON, TOML or the like.
+_LONG_WORD = re.compile(r"[\w./+=~:-]{20,}")
 #: No secrets, though their names look like it.
 _HARMLESS_NAMES = frozenset({"PWD", "OLDPWD", "GPG_KEY"})
 
@@ -63,6 +65,19 @@ def _is_secret(name: str, value: str) -> bool:
     if value.isdigit() and len(value) < 2 * MIN_LENGTH:
         return False  # MAX_OUTPUT_TOKENS
     return not (value.startswith(("/", "~")) and Path(value).expanduser().exists())
+
+
+def secrets_in_file(path: Path) -> tuple[str, ...]:
+    """Return what may be tokens in a file that a login is kept in, sorted.
+
+    Any long word of it but URLs; a file that cannot be read has none.
+    """
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ()
+    found = {word for word in _LONG_WORD.findall(text) if "://" not in word}
+    return tuple(sorted(found))
 
 
 class Redactor:

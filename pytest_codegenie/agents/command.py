@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -29,13 +30,15 @@ class CommandAgent:
         readable: A list of paths that it may read there, beside the files that the
             command names by absolute paths.
         inherit: A list of variables of your environment that it gets there.
+        execution_mode: ``container`` (the default), or ``host``: it runs outside of the
+            workspace and edits the files there, with nothing of it isolated.
     """
 
     name = "command"
     deterministic = False
-    execution_mode: Literal["host", "container"] = "container"
 
     def __init__(self) -> None:
+        self.execution_mode: Literal["host", "container"] = "container"
         self._command: list[str] = []
         self._prompt_on_stdin = True
         self._inherited: dict[str, str] = {}
@@ -44,7 +47,10 @@ class CommandAgent:
 
     def configure(self, options: Mapping[str, Any]) -> None:
         """Take the options."""
-        known = ("command", "inherit", "network", "prompt", "readable")
+        known = (
+            *("command", "execution_mode", "inherit", "network", "prompt"),
+            "readable",
+        )
         check_option_names(self.name, options, known)
         self._command = _words(options.get("command"))
         prompt = options.get("prompt", "stdin")
@@ -54,6 +60,13 @@ class CommandAgent:
                 f"{prompt!r}"
             )
         self._prompt_on_stdin = prompt == "stdin"
+        mode = options.get("execution_mode", "container")
+        if mode not in ("host", "container"):
+            raise AgentUnavailable(
+                "agent 'command': the option 'execution_mode' must be 'container' or "
+                f"'host', got {mode!r}"
+            )
+        self.execution_mode = mode
         self._inherited = _inherited(_strings("inherit", options))
         self._endpoints = tuple(_strings("network", options))
         self._readable = tuple(
@@ -63,6 +76,22 @@ class CommandAgent:
     def version(self) -> str | None:
         """Return None: any program has its own way to tell."""
         return None
+
+    def probe(self, environment: Mapping[str, str], *, shared: bool) -> str:
+        """Return "" if the program is there, or else why it cannot be started.
+
+        Args:
+            environment: Not looked at.
+            shared: Programs of this machine can be started where it will run.
+        """
+        program = self._command[0]
+        if not shared or shutil.which(program) is not None:
+            return ""
+        where = "here" if "/" in program else "on PATH"
+        return (
+            f"agent 'command': there is no program {program!r} {where}; install it, or "
+            "correct the option 'command'"
+        )
 
     def build_command(self, instance: EvalInstance, workdir: str) -> list[str]:
         """Return the command with its places filled in."""

@@ -44,6 +44,14 @@ class PredictionsAgent:
         """Return None: the file says which model it is of, line by line."""
         return None
 
+    def probe(self, environment: Mapping[str, str], *, shared: bool) -> str:
+        """Return "" if the file can be read, or else why not; nothing else counts."""
+        try:
+            _read(self._path, _changed_at(self._path))
+        except AgentUnavailable as exc:
+            return f"agent 'predictions': {exc}"
+        return ""
+
     def find_patch(self, instance: EvalInstance) -> AgentOutput:
         """Return the predicted patch."""
         predictions = _read(self._path, _changed_at(self._path))

@@ -1,9 +1,15 @@
-"""What an agent is: a command line, or a source of patches."""
+"""What an agent is: a command line, or a source of patches.
+
+An ``AgentAdapter`` is all that a program needs. An ``InstalledAgent`` also knows how
+the program is installed, what it keeps in its home and what its records say; its base
+class is ``ProgramAgent`` (``base.py``).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from typing import Literal
@@ -14,6 +20,27 @@ from pytest_codegenie.errors import AgentUnavailable
 from pytest_codegenie.errors import did_you_mean
 from pytest_codegenie.models import AgentOutput
 from pytest_codegenie.models import EvalInstance
+from pytest_codegenie.trajectories import Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What an agent says that it used by now; None where it says nothing."""
+
+    #: Cached ones too.
+    input_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    #: As reported by the agent: prices may be made up and side requests left out.
+    cost_usd: float | None = None
+    #: Answers of the model.
+    turns: int | None = None
+
+    @property
+    def tokens(self) -> int | None:
+        """Input and output together; None where neither is known."""
+        known = [n for n in (self.input_tokens, self.output_tokens) if n is not None]
+        return sum(known) if known else None
 
 
 class Agent(Protocol):
@@ -42,15 +69,20 @@ class Agent(Protocol):
 class AgentAdapter(Agent, Protocol):
     """An agent that is a program: it is started in a workspace and edits files."""
 
-    #: ``host``: it runs on this side; ``container``: inside of the workspace.
+    #: ``container``: it runs inside of the workspace. ``host``: it runs on this side
+    #: and edits the workspace's files from outside; nothing of it is isolated then.
     execution_mode: Literal["host", "container"]
 
     def build_command(self, instance: EvalInstance, workdir: str) -> list[str]:
         """Return the command line.
 
         Args:
-            instance: Without the answers. ``metadata["problem_file"]`` is the path of
-                a file that holds the prompt.
+            instance: Without the answers. Of its ``metadata``, ``problem_file`` is the
+                path of a file that holds the prompt, ``home`` and ``scratch`` are
+                directories that the agent may write to (all three as the agent sees
+                them), ``timeout_seconds`` is its limit, ``workspace`` the name of the
+                workspace, and ``shares_programs`` tells whether programs of this
+                machine can be started there by their paths.
             workdir: The tree, as the agent sees it; also its working directory.
         """
         ...
@@ -89,9 +121,67 @@ class AgentAdapter(Agent, Protocol):
     ) -> AgentOutput:
         """Return what the agent left; the harness fills in instance and patch.
 
+        It is called after a time-out too. Of the output's ``metadata``, ``error`` says
+        why the run says nothing of the agent's work (the model's server answered with
+        errors, its own sandbox broke): the case is an ERROR then. ``stopped_by`` names
+        a limit of the agent's own that ended it (``turns``, ``cost``, ``tokens``): the
+        case is judged by what it left.
+
         Raises:
             AgentError: It broke in a way that says nothing about its work.
         """
+        ...
+
+
+@runtime_checkable
+class InstalledAgent(AgentAdapter, Protocol):
+    """A program that people install: its home, its records, what it used.
+
+    It starts from an environment that has nothing of the user's, in a home of its own.
+    The order is: configure, probe, build_*, get_*, the program runs (meanwhile
+    ``read_usage`` may be asked), take_records, parse_output, get_trajectory.
+    """
+
+    def probe(self, environment: Mapping[str, str], *, shared: bool) -> str:
+        """Return "" if it can be started, or else why not and what to do about it.
+
+        Args:
+            environment: All variables that it will get.
+            shared: It will be started as it is installed on this machine. If not, it
+                has to be installed inside, and only the variables are looked at.
+        """
+        ...
+
+    def get_home_files(self, home: str) -> Mapping[str, str | Path]:
+        """Return what is put into its home before it starts.
+
+        Args:
+            home: As the agent sees it.
+
+        Returns:
+            Path below the home to text, or to a file of this machine.
+        """
+        ...
+
+    def get_record_patterns(self) -> tuple[str, ...]:
+        """Return which files of its home tell what it did, as globs below it."""
+        ...
+
+    def read_usage(self, stdout: str, records: Mapping[str, bytes]) -> Usage:
+        """Return what it used by now, from what there is by now. Never raises.
+
+        Args:
+            stdout: What it has printed; lines of stderr may stand in between.
+            records: Path below its home to content; any may end in mid-line.
+        """
+        ...
+
+    def take_records(self, records: Mapping[str, bytes]) -> None:
+        """Take the files of ``get_record_patterns``, before ``parse_output``."""
+        ...
+
+    def get_trajectory(self) -> Trajectory | None:
+        """Return what it did, after ``parse_output``; None where nobody can tell."""
         ...
 
 

@@ -12,7 +12,6 @@ from pytest_codegenie.evaluators import Judgement
 from pytest_codegenie.evaluators import Verdict
 from pytest_codegenie.harness.results import NotDone
 from pytest_codegenie.harness.room import CaseRoom
-from pytest_codegenie.models import CaseJob
 from pytest_codegenie.parts import UnknownPartError
 from pytest_codegenie.parts import make_part
 from pytest_codegenie.workspaces import Base
@@ -56,7 +55,7 @@ def _judge_in(
         fail_to_pass=task.instance.fail_to_pass,
         pass_to_pass=task.instance.pass_to_pass,
         command=task.tests.command,
-        timeout_seconds=_tests_limit(job, task),
+        timeout_seconds=job.tests_limit_seconds(task.tests.timeout_seconds),
         scratch=workspace.scratch,
         log_path=room.artifact("tests.log"),
         report=task.tests.report,
@@ -68,11 +67,6 @@ def _judge_in(
         # What it did to the tests is said; what they say now is worth nothing.
         raise NotDone("tests.tampered", "; ".join(tampering))
     return evaluator.evaluate(judgement, workspace)
-
-
-def _tests_limit(job: CaseJob, task: CaseTask) -> float:
-    own = task.tests.timeout_seconds
-    return own or job.case.timeout_seconds or job.timeout_seconds
 
 
 def _place_hidden_tests(task: CaseTask, base: Base, workspace: Workspace) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import traceback
 
+from pytest_codegenie.agents import Agent
 from pytest_codegenie.corpus import CaseTask
 from pytest_codegenie.errors import CaseError
 from pytest_codegenie.errors import RubricError
@@ -25,6 +26,7 @@ from pytest_codegenie.models import EvalResult
 from pytest_codegenie.models import HarnessOutput
 from pytest_codegenie.models import Outcome
 from pytest_codegenie.models import utc_now
+from pytest_codegenie.processes import redacting
 from pytest_codegenie.scoring import score_case
 
 
@@ -77,8 +79,23 @@ class _PatchRun:
             timings=self.room.timings,
             kept_workspace=kept,
         )
+        result = self._without_secrets(result)
         self.room.write_artifact("result.json", result.to_json())
         return result
+
+    def _without_secrets(self, result: CaseResult) -> CaseResult:
+        clean = self.room.redactor.record(result)
+        if clean.output is None or clean.output.patch == self._patch():
+            return clean
+        # What was judged is not what the record can show.
+        agent = clean.output.agent
+        told = agent.metadata | {"patch_redacted": True}
+        agent = agent.model_copy(update={"metadata": told})
+        output = clean.output.model_copy(update={"agent": agent})
+        return clean.model_copy(update={"output": output})
+
+    def _patch(self) -> str:
+        return self.solving.output.patch if self.solving.output else ""
 
     def _outcome(self) -> tuple[Outcome, BenchScore, str]:
         """Take all steps; return how it ended."""
@@ -103,6 +120,11 @@ class _PatchRun:
         room = self.room
         with room.timed("agent"):
             agent = self.solving.make_agent()
+        with redacting(room.redactor.spellings):
+            return self._work_and_judge(agent)
+
+    def _work_and_judge(self, agent: Agent) -> BenchScore:
+        room = self.room
         with room.timed("prepare"):
             room.open()
             base = room.make_base()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import tempfile
 import time
@@ -13,10 +14,14 @@ from typing import Any
 
 from pytest_codegenie.corpus import CaseTask
 from pytest_codegenie.errors import WorkspaceUnavailable
+from pytest_codegenie.harness.progress import Progress
 from pytest_codegenie.logs import emit
+from pytest_codegenie.models import BenchCase
 from pytest_codegenie.models import CaseJob
 from pytest_codegenie.parts import UnknownPartError
 from pytest_codegenie.parts import make_part
+from pytest_codegenie.redaction import Redactor
+from pytest_codegenie.redaction import find_secrets
 from pytest_codegenie.trees import add_tree
 from pytest_codegenie.trees import copy_tree
 from pytest_codegenie.workspaces import Base
@@ -39,12 +44,18 @@ class CaseRoom:
         self.scratch = Path()
         #: The phase that runs, or ran last.
         self.phase = "prepare"
+        #: Told of phases, and of what the agent uses as far as it is known.
+        self.progress = Progress(job.progress_path)
         #: Phase to seconds.
         self.timings: dict[str, float] = {}
         #: Name to path below the run's directory.
         self.artifacts: dict[str, str] = {}
         #: What the case's code runs with; known once there is a base.
         self.environment = Environment("")
+        #: Whatever is written goes through it.
+        self.redactor = Redactor(
+            find_secrets(os.environ, job.agent.env, named=job.secret_names)
+        )
 
     def open(self) -> None:
         """Make the scratch directory.
@@ -70,7 +81,8 @@ class CaseRoom:
         tree = self._source()
         setup = self._new_workspace("setup")
         try:
-            self.environment = setup.provide(self._recipe(tree))
+            recipe = make_recipe(self.task, self.job.case, tree)
+            self.environment = setup.provide(recipe)
         finally:
             setup.destroy()
         if self.environment.generated is not None:
@@ -91,19 +103,6 @@ class CaseRoom:
             )
         source = str(tree) if tree.exists() else repository.source
         return fetch_tree(source, repository.base_commit, self.scratch / "source")
-
-    def _recipe(self, tree: Path) -> Recipe:
-        task = self.task.task
-        install = task.environment.install
-        dockerfile = self.job.case.input_dir / "Dockerfile"
-        return Recipe(
-            tree=tree,
-            repository=task.repository.name,
-            python=task.environment.python,
-            install=tuple(install) if isinstance(install, list) else install,
-            image=task.environment.image,
-            dockerfile=dockerfile if dockerfile.is_file() else None,
-        )
 
     @contextlib.contextmanager
     def workspace(self, base: Base, name: str, **access: Any) -> Iterator[Workspace]:
@@ -160,24 +159,29 @@ class CaseRoom:
         relative = str(PurePosixPath(self.job.artifacts_path, name))
         path = self.job.run_directory / relative
         path.parent.mkdir(parents=True, exist_ok=True)
+        if "/" in name:
+            name = name.partition("/")[0]  # of a directory's files, the directory
+            relative = str(PurePosixPath(self.job.artifacts_path, name))
         key = name.partition(".")[0]
         self.artifacts = self.artifacts | {key: relative}
         return path
 
-    def write_artifact(self, name: str, text: str) -> None:
+    def write_artifact(self, name: str, content: str | bytes) -> None:
         """Write an artifact; on a full disk, only say so in the log.
 
         The result itself is recorded elsewhere, by whoever asked for it.
         """
         with self._artifact_or_warning(name) as path:
             if path is not None:
-                path.write_bytes(text.encode(errors="replace"))
+                if isinstance(content, str):
+                    content = content.encode(errors="replace")
+                path.write_bytes(self.redactor.data(content))
 
     def keep_artifact(self, name: str, file: Path) -> None:
         """Copy a file to an artifact; on a full disk, only say so in the log."""
         with self._artifact_or_warning(name) as path:
             if path is not None:
-                shutil.copyfile(file, path)
+                path.write_bytes(self.redactor.data(file.read_bytes()))
 
     @contextlib.contextmanager
     def _artifact_or_warning(self, name: str) -> Iterator[Path | None]:
@@ -191,6 +195,7 @@ class CaseRoom:
     def keep(self) -> str:
         """Move the workspaces to the other artifacts; return where they are."""
         known = self.artifacts
+        self.redactor.tree(self.scratch)
         try:
             target = self.artifact("workspaces")
             if target and not target.exists():
@@ -204,6 +209,7 @@ class CaseRoom:
     def timed(self, phase: str) -> Iterator[None]:
         """Name the phase that the block is, and add up the time it takes."""
         self.phase = phase
+        self.progress.enter(phase)
         started = time.monotonic()
         try:
             yield
@@ -215,3 +221,17 @@ class CaseRoom:
         """Remove the scratch directory. Never raises."""
         if self.scratch != Path():
             remove_tree(self.scratch)
+
+
+def make_recipe(task: CaseTask, case: BenchCase, tree: Path) -> Recipe:
+    """Return what decides on the environment of a case whose code is in ``tree``."""
+    install = task.task.environment.install
+    dockerfile = case.input_dir / "Dockerfile"
+    return Recipe(
+        tree=tree,
+        repository=task.task.repository.name,
+        python=task.task.environment.python,
+        install=tuple(install) if isinstance(install, list) else install,
+        image=task.task.environment.image,
+        dockerfile=dockerfile if dockerfile.is_file() else None,
+    )

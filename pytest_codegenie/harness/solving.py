@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+import os
+from pathlib import Path
 
 from pytest_codegenie.agents import Agent
 from pytest_codegenie.agents import AgentAdapter
+from pytest_codegenie.agents import InstalledAgent
 from pytest_codegenie.agents import PatchAgent
-from pytest_codegenie.agents import default_prompt
 from pytest_codegenie.corpus import CaseTask
 from pytest_codegenie.errors import AgentError
 from pytest_codegenie.errors import AgentUnavailable
+from pytest_codegenie.harness.agent_run import AgentRun
 from pytest_codegenie.harness.results import NotDone
 from pytest_codegenie.harness.room import CaseRoom
 from pytest_codegenie.models import AgentOutput
 from pytest_codegenie.models import CaseJob
 from pytest_codegenie.parts import UnknownPartError
 from pytest_codegenie.parts import make_part
-from pytest_codegenie.processes import Limits
-from pytest_codegenie.processes import NotStarted
+from pytest_codegenie.redaction import Redactor
+from pytest_codegenie.redaction import find_secrets
+from pytest_codegenie.redaction import secrets_in_file
 from pytest_codegenie.workspaces import MAX_PATCH_BYTES
 from pytest_codegenie.workspaces import Base
 from pytest_codegenie.workspaces import PatchTooLarge
 from pytest_codegenie.workspaces import Workspace
-
-
-#: Of each of the agent's streams, this much of the start and of the end is recorded.
-_RECORDED_BYTES = 1 << 15
-_GRACE_SECONDS = 5.0
 
 
 class Solving:
@@ -53,6 +51,13 @@ class Solving:
         except UnknownPartError as exc:
             raise AgentUnavailable(str(exc)) from exc
         agent.configure(spec.options)
+        own = agent.get_environment() if isinstance(agent, AgentAdapter) else {}
+        secrets = find_secrets(os.environ, own, spec.env, named=self.job.secret_names)
+        if isinstance(agent, InstalledAgent):
+            copied = agent.get_home_files("").values()
+            files = [file for file in copied if isinstance(file, Path)]
+            secrets += tuple(word for file in files for word in secrets_in_file(file))
+        self.room.redactor = Redactor(secrets)
         return agent
 
     def work(self, agent: Agent, base: Base) -> str:
@@ -107,7 +112,7 @@ class Solving:
                     )
                 )
             with self.room.timed("agent"):
-                output = self._start_agent(agent, workspace)
+                output = self._end_of(agent, workspace)
             with self.room.timed("diff"):
                 patch = self._take_patch(workspace)
         if not patch and "exceeded" in output.metadata:
@@ -115,83 +120,22 @@ class Solving:
                 f"the agent was ended, as it used {output.metadata['exceeded']} (the "
                 "setting 'limits'), and changed nothing"
             )
-        if not patch and output.exit_code:
+        if not patch and output.exit_code and "stopped_by" not in output.metadata:
             raise AgentError(
                 f"the agent ended with exit code {output.exit_code} and changed "
                 f"nothing: {_last_lines(output)}"
             )
         return patch
 
-    def _start_agent(self, agent: AgentAdapter, workspace: Workspace) -> AgentOutput:
-        prompt_path = workspace.scratch / "problem.md"
-        instance = self.task.instance.without_answers()
-        instance = instance.model_copy(
-            update={"metadata": {"problem_file": workspace.inside(prompt_path)}}
-        )
-        prompt = agent.build_prompt(instance)
-        # The file is for agents that read one; its text is the prompt either way.
-        prompt_path.write_text(prompt or default_prompt(instance), encoding="utf-8")
-        limit = self._agent_limit(agent)
-        log_path = self.room.artifact("agent.log")
-        try:
-            completed = workspace.exec(
-                agent.build_command(instance, workspace.inside(workspace.tree)),
-                phase="agent",
-                env=self._agent_environment(agent, workspace),
-                limits=Limits(
-                    timeout_seconds=limit,
-                    grace_seconds=_GRACE_SECONDS,
-                    keep_bytes=_RECORDED_BYTES,
-                ),
-                stdin_path=prompt_path if prompt else None,
-                log_path=log_path,
-            )
-        except NotStarted as exc:
-            remedy = (
-                "make it executable"
-                if exc.code == "EACCES"
-                else "install it or correct the command"
-            )
-            raise AgentUnavailable(f"{exc}; {remedy}") from exc
-        output = agent.parse_output(
-            completed.stdout.decode(errors="replace"),
-            completed.stderr.decode(errors="replace"),
-            completed.exit_code,
-            completed.duration_seconds,
-        )
-        told: dict[str, Any] = {}
-        if completed.survivors:
-            told["processes_left"] = completed.survivors
-        if completed.exceeded:
-            told["exceeded"] = completed.exceeded
-        self.output = output.model_copy(
-            update={
-                "instance_id": self.job.case.case_id,
-                "agent_name": self.job.agent.name,
-                "patch": "",
-                "metadata": output.metadata | told,
-            }
-        )
-        if completed.timed_out:
-            raise NotDone(
-                "agent.timeout", f"the agent was ended after {limit:g} seconds"
-            )
-        return self.output
-
-    def _agent_limit(self, agent: AgentAdapter) -> float:
-        limit = self.job.agent_limit_seconds
-        return min(limit, agent.get_timeout_seconds() or limit)
-
-    def _agent_environment(
-        self, agent: AgentAdapter, workspace: Workspace
-    ) -> dict[str, str]:
-        environment = workspace.variables("agent")
-        for key, value in (agent.get_environment() | self.job.agent.env).items():
-            if value:
-                environment[key] = value
-            else:
-                environment.pop(key, None)
-        return environment
+    def _end_of(self, agent: AgentAdapter, workspace: Workspace) -> AgentOutput:
+        run = AgentRun(self.room, agent, workspace)
+        self.output = output = run.run()
+        late = f"the agent was ended after {run.limit:g} seconds"
+        if error := output.metadata.get("error"):
+            raise AgentError(f"{error} ({late})" if run.timed_out else str(error))
+        if run.timed_out:
+            raise NotDone("agent.timeout", late)
+        return output
 
     def _take_patch(self, workspace: Workspace) -> str:
         # Where artifacts go there may be no room: that is no reason for a lesser diff.

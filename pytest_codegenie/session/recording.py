@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 from collections import Counter
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,21 +17,28 @@ import pytest
 from _pytest.junitxml import xml_key
 
 import pytest_codegenie
+from pytest_codegenie.agents import Agent
 from pytest_codegenie.config import RunConfig
 from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.errors import relative
 from pytest_codegenie.evidence import RESULTS
 from pytest_codegenie.evidence import RUN
 from pytest_codegenie.evidence import Group
+from pytest_codegenie.evidence import StoredRun
 from pytest_codegenie.evidence import create_run
 from pytest_codegenie.evidence import host_facts
 from pytest_codegenie.evidence import make_report
 from pytest_codegenie.evidence import read_plain_results
 from pytest_codegenie.evidence import summarise
 from pytest_codegenie.evidence import write_record
+from pytest_codegenie.models import AgentSpec
 from pytest_codegenie.models import RunRecord
 from pytest_codegenie.models import utc_now
-from pytest_codegenie.reporters import TerminalReporter
+from pytest_codegenie.parts import make_part
+from pytest_codegenie.reporters import summary_lines
+from pytest_codegenie.session.reports import append_step_summary
+from pytest_codegenie.session.reports import write_reports
+from pytest_codegenie.session.running import Runner
 
 
 class RunRecording:
@@ -42,31 +52,32 @@ class RunRecording:
         self._settings = settings
         self._record = record
         self._groups: list[Group] = []
-        self._problem = ""
+        self._problems: list[str] = []
 
     @classmethod
-    def begin(
-        cls, config: pytest.Config, settings: RunConfig, run_id: str
-    ) -> RunRecording:
+    def begin(cls, config: pytest.Config, runner: Runner) -> RunRecording:
         """Make the run's directory and write ``run.json``.
 
         Raises:
             ConfigError: A run of that id exists.
             RunStoreError: It cannot be written.
         """
-        directory = create_run(settings.out, run_id)
+        settings = runner.settings
+        directory = create_run(settings.out, runner.run_id)
         record = RunRecord(
-            run_id=run_id,
+            run_id=runner.run_id,
             started_at=utc_now(),
             config=_without_secrets(settings),
             versions={
                 "pytest-codegenie": pytest_codegenie.__version__,
                 "pytest": pytest.__version__,
                 "pydantic": pydantic.VERSION,
+                **_agent_versions(settings.agents, runner.parts.agents),
             },
             host=host_facts(),
             arguments=tuple(config.invocation_params.args),
         )
+        record = runner.redactor.record(record)
         write_record(directory / RUN, record)
         return cls(config.rootpath, directory, settings, record)
 
@@ -81,8 +92,13 @@ class RunRecording:
         )
         write_record(self.directory / RUN, self._record)
 
-    def finish(self, config: pytest.Config) -> None:
-        """Write the reports; remove a run in which nothing was begun."""
+    def finish(self, config: pytest.Config, reporters: Mapping[str, str]) -> None:
+        """Write the reports; remove a run in which nothing was begun.
+
+        Args:
+            config: Of pytest.
+            reporters: All there are, by name.
+        """
         begun = (self.directory / "cases").exists()  # agents' logs may be all there is
         if not begun and not (self.directory / RESULTS).exists():
             shutil.rmtree(self.directory, ignore_errors=True)
@@ -90,7 +106,10 @@ class RunRecording:
         try:
             self._write_reports()
         except CodegenieError as exc:
-            self._problem = str(exc)
+            self._problems.append(str(exc))
+        run = StoredRun(self.directory, self._record)
+        self._problems += write_reports(run, self._settings.reporters, reporters)
+        self._problems += append_step_summary(run, os.environ)
         self._add_suite_properties(config)
 
     def _write_reports(self) -> None:
@@ -150,14 +169,28 @@ class RunRecording:
 
     def show(self, terminal: Any) -> None:
         """Write the summary to pytest's terminal."""
-        if not self._groups and not self._problem:
+        if not self._groups and not self._problems:
             return
         terminal.section("codegenie summary")
-        for line in TerminalReporter().report(self._groups):
+        for line in (*summary_lines(self._groups), *self._problems):
             terminal.write_line(line)
-        if self._problem:
-            terminal.write_line(self._problem)
         terminal.write_line(f"run {self._record.run_id} in {relative(self.directory)}")
+
+
+def _agent_versions(
+    agents: Iterable[AgentSpec], parts: Mapping[str, str]
+) -> dict[str, str]:
+    """Return ``agent <label>`` to the version of those that are installed here."""
+    versions = {}
+    for spec in agents:
+        # Whatever is wrong with an agent is told by its cases.
+        with contextlib.suppress(Exception):
+            agent: Agent = make_part("agent", spec.name, parts)
+            agent.configure(spec.options)
+            version = agent.version()
+            if version:
+                versions[f"agent {spec.label}"] = version
+    return versions
 
 
 def _without_secrets(settings: RunConfig) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import traceback
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -25,6 +26,8 @@ from pytest_codegenie.models import CaseJob
 from pytest_codegenie.models import CaseResult
 from pytest_codegenie.models import PartTable
 from pytest_codegenie.models import utc_now
+from pytest_codegenie.redaction import Redactor
+from pytest_codegenie.redaction import find_secrets
 from pytest_codegenie.session.corpus import SessionCorpus
 from pytest_codegenie.session.items import CaseItem
 
@@ -35,11 +38,21 @@ class Runner:
     def __init__(self, settings: RunConfig, parts: PartTable) -> None:
         self.settings = settings
         self.parts = parts
+        #: Of what every process of the run knows; a case knows its agent's too.
+        self.redactor = Redactor(
+            find_secrets(
+                os.environ,
+                *(agent.env for agent in settings.agents),
+                named=settings.secrets,
+            )
+        )
         self.corpus = SessionCorpus()
         self.run_id = ""
         #: None where nothing is recorded: with --collect-only or --codegenie-validate.
         self.run_directory: Path | None = None
         self.scratch: Path | None = None
+        #: Where cases tell how far they are; None where nobody watches.
+        self.progress_directory: Path | None = None
         #: Tells the artifacts of workers apart that run the same case (--dist each).
         self.artifacts_suffix = ""
 
@@ -47,8 +60,11 @@ class Runner:
         """Yield (name of the item, agent, trial) for all that is done with a case."""
         for agent in self.settings.agents:
             for trial in range(1, self.settings.trials + 1):
-                suffix = f"-t{trial}" if self.settings.trials > 1 else ""
-                yield f"{case_id}[{agent.label}{suffix}]", agent, trial
+                yield self._item_name(case_id, agent, trial), agent, trial
+
+    def _item_name(self, case_id: str, agent: AgentSpec, trial: int) -> str:
+        suffix = f"-t{trial}" if self.settings.trials > 1 else ""
+        return f"{case_id}[{agent.label}{suffix}]"
 
     def guard_seconds(self, item: CaseItem) -> float:
         """Return all limits of an item together, and the margin."""
@@ -56,7 +72,7 @@ class Runner:
         tests_limit = self.corpus.tests_limit_seconds(job.case)
         return (
             job.agent_limit_seconds
-            + (tests_limit or job.case.timeout_seconds or job.timeout_seconds)
+            + job.tests_limit_seconds(tests_limit)
             + job.case.rubric_wall_clock_seconds
             + (job.setup_seconds if self.corpus.needs_setup(job.case) else 0)
             + self.settings.timeout_margin
@@ -92,13 +108,23 @@ class Runner:
             limits=self.settings.limits,
             sandbox=self.settings.sandbox,
             docker=self.settings.docker,
+            evaluator=self.settings.evaluator,
             setup_seconds=self.settings.setup_timeout,
             cache_directory=self.settings.out / "cache",
             scratch_root=self.scratch,
             run_directory=self.run_directory,
             artifacts_path=place,
+            progress_path=self._progress_path(case, agent, trial),
             rubric_digest=self.corpus.rubric_digest(directory),
+            secret_names=self.settings.secrets,
         )
+
+    def _progress_path(
+        self, case: BenchCase, agent: AgentSpec, trial: int
+    ) -> Path | None:
+        if self.progress_directory is None or self.run_directory is None:
+            return None
+        return self.progress_directory / self._item_name(case.case_id, agent, trial)
 
     def obtain(self, item: CaseItem) -> CaseResult:
         """Run an item's case and record the result, before anybody hears of it."""
@@ -125,11 +151,14 @@ class Runner:
             )
         assert self.run_directory is not None
         try:
-            append_result(self.run_directory, result)
+            append_result(self.run_directory, self.redactor.record(result))
         except RunStoreError as exc:
             self._stop_for(item, exc)
             raise
         self._log("case.ended", item=item.nodeid, outcome=result.outcome)
+        if job.progress_path is not None:
+            with contextlib.suppress(OSError):
+                job.progress_path.unlink()
         return result
 
     @staticmethod
@@ -157,4 +186,4 @@ class Runner:
                 )
                 # It cannot be recorded on a full disk; it is an ERROR all the same.
                 with contextlib.suppress(RunStoreError):
-                    append_result(self.run_directory, result)
+                    append_result(self.run_directory, self.redactor.record(result))

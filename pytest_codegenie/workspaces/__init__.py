@@ -6,6 +6,7 @@ from pytest_codegenie.trees import remove_tree as remove_tree
 from pytest_codegenie.workspaces.git import MAX_PATCH_BYTES as MAX_PATCH_BYTES
 from pytest_codegenie.workspaces.git import fetch_tree as fetch_tree
 from pytest_codegenie.workspaces.git import make_base as make_base
+from pytest_codegenie.workspaces.host import on_this_side as on_this_side
 from pytest_codegenie.workspaces.protocol import Base as Base
 from pytest_codegenie.workspaces.protocol import Environment as Environment
 from pytest_codegenie.workspaces.protocol import PatchTooLarge as PatchTooLarge

@@ -13,6 +13,7 @@ from pytest_codegenie.processes import CompanionDied
 from pytest_codegenie.processes import Completed
 from pytest_codegenie.processes import Limits
 from pytest_codegenie.workspaces import environments
+from pytest_codegenie.workspaces.foresight import Needed
 from pytest_codegenie.workspaces.limiting import caged
 from pytest_codegenie.workspaces.limiting import limits_by
 from pytest_codegenie.workspaces.local_tree import LocalTree
@@ -21,6 +22,7 @@ from pytest_codegenie.workspaces.local_tree import fixed_variables
 from pytest_codegenie.workspaces.protocol import Environment
 from pytest_codegenie.workspaces.protocol import Phase
 from pytest_codegenie.workspaces.protocol import Recipe
+from pytest_codegenie.workspaces.protocol import Workspace
 
 
 #: Of our own process and of tools around it, which is none of an agent's business.
@@ -44,6 +46,10 @@ class HostWorkspace(LocalTree):
     def provide(self, recipe: Recipe) -> Environment:
         """Return a virtual environment, built by commands that run as this user."""
         return environments.provide(recipe, self.spec, run_setup)
+
+    def foresee(self, recipe: Recipe) -> tuple[Needed, ...]:
+        """Return the environment that a recipe needs, and whether it is there."""
+        return environments.foresee(recipe, self.spec.cache, run_setup)
 
     def inside(self, path: Path) -> str:
         """Return the path as it is."""
@@ -84,6 +90,24 @@ class HostWorkspace(LocalTree):
                 log_path=log_path,
             )
             return cage.told(completed)
+
+
+def on_this_side(workspace: Workspace) -> HostWorkspace:
+    """Return the host's view of another workspace, prepared, on the same directories.
+
+    For an agent that cannot run inside: nothing of it is isolated.
+
+    Raises:
+        WorkspaceUnavailable: The other's tree is not on this machine.
+    """
+    if not isinstance(workspace, LocalTree):
+        raise WorkspaceUnavailable(
+            f"workspace {workspace.name!r} has no tree on this machine, so an agent "
+            "whose execution_mode is 'host' cannot work in it"
+        )
+    view = HostWorkspace()
+    view.stand_in_for(workspace)
+    return view
 
 
 def run_supervised(

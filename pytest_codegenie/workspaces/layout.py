@@ -27,8 +27,8 @@ class EnclosedTree(LocalTree):
     """A base for workspaces whose programs see the tree by the paths above."""
 
     def inside(self, path: Path) -> str:
-        """Return a path below ``/testbed`` or ``/scratch``."""
-        for outside, inside in ((self.tree, TREE), (self.scratch, SCRATCH)):
+        """Return a path below ``/testbed``, ``/scratch`` or ``/home/agent``."""
+        for outside, inside in self._places().items():
             if path.is_relative_to(outside):
                 return str(inside / path.relative_to(outside))
         return str(path)

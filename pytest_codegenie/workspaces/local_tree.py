@@ -24,6 +24,8 @@ class LocalTree:
     the spec's directory as ``repo``, ``scratch``, ``home`` and ``tmp``.
     """
 
+    shares_programs = True
+
     def __init__(self) -> None:
         self._spec: WorkspaceSpec | None = None
         self.tree = Path()
@@ -61,6 +63,18 @@ class LocalTree:
             raise WorkspaceUnavailable(
                 f"a workspace cannot be made in {directory}: {exc.strerror or exc}"
             ) from exc
+
+    def stand_in_for(self, other: LocalTree) -> None:
+        """Take over another's directories as they are."""
+        self._spec = other._spec
+        self._base = other._base
+        self.tree = other.tree
+        self.scratch = other.scratch
+        self.home = other.home
+        self.temporary = other.temporary
+        # What is installed in an image is not installed here.
+        inside = other.environment.image
+        self.environment = Environment("") if inside else other.environment
 
     def put(self, files: Mapping[str, Path | None]) -> None:
         """Write files into the tree; a link in the way is replaced, not followed."""

@@ -110,6 +110,11 @@ class Workspace(Protocol):
     tree: Path
     #: A directory beside the tree, for requests, prompts and reports; writable inside.
     scratch: Path
+    #: The home directory of what runs inside, on the host; empty once prepared.
+    home: Path
+    #: Programs of this machine can be started inside, by the same paths, where
+    #: ``WorkspaceSpec.readable`` lists what they consist of.
+    shares_programs: bool
     #: What programs run with; valid once prepared.
     environment: Environment
 
@@ -143,7 +148,7 @@ class Workspace(Protocol):
         ...
 
     def inside(self, path: Path) -> str:
-        """Return how programs inside name a path in ``tree`` or ``scratch``."""
+        """Return how programs inside name a path in tree, scratch or home."""
         ...
 
     def variables(self, phase: Phase) -> dict[str, str]:

@@ -18,6 +18,7 @@ from pytest_codegenie.processes.descendants import Redaction
 from pytest_codegenie.redaction import MARK
 from pytest_codegenie.redaction import Redactor
 from pytest_codegenie.redaction import find_secrets
+from pytest_codegenie.redaction import secrets_in_file
 
 
 SECRET = "sk-93c1f07d5e2a4b86"
@@ -138,3 +139,11 @@ def test_what_is_kept_and_logged_of_a_stream_is_clean(tmp_path: Path) -> None:
         output.close()
     assert output.kept() == f"key {MARK}!{SECRET[:5]}".encode()
     assert (tmp_path / "log").read_bytes() == output.kept()
+
+
+def test_the_tokens_of_a_login_are_secret(tmp_path: Path) -> None:
+    login = tmp_path / "auth.json"
+    tokens = {"access": "eyJhbGciOi.JIUzI1NiJ9-abc", "url": "https://auth.example.org"}
+    login.write_text(json.dumps({"tokens": tokens, "scope": "user:all"}), "utf-8")
+    assert secrets_in_file(login) == ("eyJhbGciOi.JIUzI1NiJ9-abc",)
+    assert secrets_in_file(tmp_path / "gone.json") == ()

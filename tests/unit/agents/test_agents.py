@@ -146,6 +146,10 @@ OPTIONS = [
         {"command": "x", "prompt": "both"},
         "'prompt' must be 'stdin' or 'file', got 'both'",
     ),
+    (
+        {"command": "x", "execution_mode": "vm"},
+        "must be 'container' or 'host', got 'vm'",
+    ),
     ({"command": "x", "network": "a:1"}, "'network' must be a list of strings, got"),
     ({"command": "x", "readable": [1]}, r"'readable' must be a list of strings, got"),
     (
