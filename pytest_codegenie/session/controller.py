@@ -16,7 +16,11 @@ from pytest_codegenie.parts import make_part
 from pytest_codegenie.session.collection import EXIT_CODE
 from pytest_codegenie.session.collection import Collection
 from pytest_codegenie.session.corpus import write_manifest
+from pytest_codegenie.session.interrupting import STOP_FILE
+from pytest_codegenie.session.interrupting import Interrupting
 from pytest_codegenie.session.items import CaseItem
+from pytest_codegenie.session.live import LiveDisplay
+from pytest_codegenie.session.live import draws_for
 from pytest_codegenie.session.recording import RunRecording
 from pytest_codegenie.session.running import Runner
 from pytest_codegenie.session.scratch import Scratch
@@ -49,7 +53,14 @@ class Controller(Collection):
         return [
             f"codegenie: {who}; workspace: {name} ({place})",
             *better_workspaces(name, self.runner.parts.workspaces),
+            *self._network(),
         ]
+
+    def _network(self) -> Iterator[str]:
+        """Say it where agents reach more than they declare."""
+        network = self.runner.settings.docker.network
+        if self.runner.settings.workspace == "docker" and network != "none":
+            yield f"codegenie: agents' containers join the network {network!r}"
 
     def _workspace(self) -> Workspace:
         """Return a new one of the run's; to ask it about this machine."""
@@ -66,20 +77,41 @@ class Controller(Collection):
         This comes before xdist starts them.
         """
         option = self.config.option
+        with usage_errors():
+            self.selection.check_names(self._roots())
         sweep(self._workspace())
         self._scratch = Scratch(self.runner.run_id)
         self.runner.scratch = self._scratch.path
         if not option.collectonly and not self.validating:
             with usage_errors():
-                self._recording = RunRecording.begin(
-                    self.config, self.runner.settings, self.runner.run_id
-                )
+                self._recording = RunRecording.begin(self.config, self.runner)
             self.runner.run_directory = self._recording.directory
-            logs.log_to(self.runner.run_directory / "log.jsonl")
+            logs.log_to(
+                self.runner.run_directory / "log.jsonl",
+                level=self.runner.settings.log_level,
+                redact=self.runner.redactor.text,
+            )
         else:
             logs.log_to(Path(os.devnull))  # no run, no log; not the terminal either
+        self._stay_in_touch(session, self._scratch.path)
         if self.config.pluginmanager.hasplugin("dsession"):
             write_manifest(self._manifest, self._roots())
+
+    def _stay_in_touch(self, session: pytest.Session, scratch: Path) -> None:
+        """Heed Ctrl-C, and show where the run is if there is somebody to see it."""
+        plugins = self.config.pluginmanager
+        interrupting = Interrupting(
+            self.config, scratch / STOP_FILE, self.runner.run_directory
+        )
+        plugins.register(interrupting, "codegenie-interrupting")
+        interrupting.begin(session)
+        if draws_for(self.config):
+            progress = scratch / "progress"
+            progress.mkdir()
+            live = LiveDisplay(self.config, progress, interrupting.notice)
+            # None with -p no:codegenie-live.
+            if plugins.register(live, "codegenie-live"):
+                self.runner.progress_directory = progress
 
     @property
     def _manifest(self) -> Path:
@@ -101,6 +133,7 @@ class Controller(Collection):
             "workspace": self.runner.settings.workspace,
             "run_directory": str(self.runner.run_directory or ""),
             "scratch": str(self.runner.scratch),
+            "progress": str(self.runner.progress_directory or ""),
             "manifest": str(self._manifest),
             "announces": self._workers == 0,
             "each": self.config.option.dist == "each",
@@ -153,7 +186,7 @@ class Controller(Collection):
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Finish the run's records and set the exit code."""
         if self._recording is not None:
-            self._recording.finish(self.config)
+            self._recording.finish(self.config, self.runner.parts.reporters)
         if self._exit_code is not None:
             session.exitstatus = self._exit_code
 

@@ -11,6 +11,9 @@ import pytest
 from pytest_codegenie import logs
 from pytest_codegenie.session.collection import Collection
 from pytest_codegenie.session.corpus import SessionCorpus
+from pytest_codegenie.session.interrupting import STOP_FILE
+from pytest_codegenie.session.interrupting import StopsBeforeItems
+from pytest_codegenie.session.interrupting import leave_terminal
 from pytest_codegenie.session.running import Runner
 
 
@@ -27,12 +30,22 @@ class Worker(Collection):
         super().__init__(config, runner)
         runner.run_id = given["run_id"]
         runner.scratch = Path(given["scratch"])
+        runner.progress_directory = (
+            Path(given["progress"]) if given["progress"] else None
+        )
+        leave_terminal()
+        stops = StopsBeforeItems(runner.scratch / STOP_FILE)
+        config.pluginmanager.register(stops, "codegenie-stops")
         runner.corpus = SessionCorpus(
             Path(given["manifest"]), announce=given["announces"]
         )
         if given["run_directory"]:
             runner.run_directory = Path(given["run_directory"])
-            logs.log_to(runner.run_directory / "log.jsonl")
+            logs.log_to(
+                runner.run_directory / "log.jsonl",
+                level=runner.settings.log_level,
+                redact=runner.redactor.text,
+            )
         else:
             logs.log_to(Path(os.devnull))
         if given["each"]:

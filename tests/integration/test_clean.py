@@ -89,7 +89,7 @@ def test_a_run_that_goes_on_keeps_everything(project: Project, temporary: Path) 
         assert f"a run goes on ({live.name})" in refused.stderr
         assert runs_in(temporary) == [live]
     finally:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
         process.wait()
 
 

@@ -174,22 +174,6 @@ def worker_above(pid: int) -> int:
             return pid
 
 
-@pytest.mark.usefixtures("own_temporary_directory")
-def test_an_interrupted_session_ends_in_order(
-    project: Project, plugin_args: list[str]
-) -> None:
-    held = HeldRun(project, *plugin_args)
-    # As a terminal does it: to the whole group.
-    os.killpg(held.process.pid, signal.SIGINT)
-    assert held.process.wait(60) == pytest.ExitCode.INTERRUPTED
-    wait_until(lambda: not held.agents())
-    (directory,) = project.run_directories
-    assert [r.case_id for r in load_run(directory).results] == ["a-quick"]
-    report = json.loads((directory / "report-demo-task-shell.json").read_text())
-    assert report["complete"] is False
-    assert not held.scratches()
-
-
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 256 KiB."""
