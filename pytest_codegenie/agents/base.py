@@ -355,6 +355,7 @@ def _version(command: tuple[str, ...]) -> str | None:
             timeout=_VERSION_SECONDS,
             check=False,
             env=environment,
+            start_new_session=True,  # Ctrl-C is not for it
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

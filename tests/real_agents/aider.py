@@ -15,6 +15,8 @@ def _options(server: ModelServer) -> dict[str, object]:
         "base_url": f"{server.url}/v1",
         "prices": {"input": 3, "output": 15},
         "edit_format": "diff",
+        # aider asks again by itself, for 64 seconds: once each time is enough.
+        "model_settings": {"extra_params": {"max_retries": 0}},
     }
 
 
