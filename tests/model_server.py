@@ -559,7 +559,15 @@ def _gemini(label: str, turn: Turn, model: str) -> _Answer:
             "totalTokenCount": prompt + tokens.output,
         },
     }
-    return _Answer(whole, [(None, whole)])
+    said = [
+        (None, {"candidates": [{"index": 0, "content": content}]})
+        for piece in _pieces(turn.text)
+        for content in [{"role": "model", "parts": [{"text": piece}]}]
+    ]
+    rest = parts[bool(turn.text) :]
+    end = {"role": "model", "parts": rest}
+    last = {"index": 0, "content": end, "finishReason": "STOP"}
+    return _Answer(whole, [*said, (None, {**whole, "candidates": [last]})])
 
 
 _DIALECTS: Mapping[str, Callable[[str, Turn, str], _Answer]] = {
