@@ -28,7 +28,7 @@ _FENCE = re.compile(
 )
 _TITLE = re.compile(r'title="([^"]+)"')
 #: Of the pytest that runs us, which is no business of the one that a reader starts.
-_PRIVATE_PREFIXES = ("PYTEST_", "CODEGENIE_", "COV_CORE_")
+_PRIVATE_PREFIXES = ("PYTEST_", "CODEGENIE_", "COV_CORE_", "GITHUB_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,13 @@ def matches(expected: str, actual: str) -> bool:
 class Walk:
     """One reader, in one directory."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, programs: Path | None = None) -> None:
+        """Make a reader.
+
+        Args:
+            directory: Where the reader is.
+            programs: A directory whose programs come before all others; None: none.
+        """
         self.directory = directory
         self._exit_code = 0
         environment = {
@@ -98,6 +104,8 @@ class Walk:
         }
         # Programs of the environment that the tests run in come first.
         places = [str(Path(sys.executable).parent), environment.get("PATH", os.defpath)]
+        if programs is not None:
+            places.insert(0, str(programs))
         self._environment = environment | {
             "PATH": os.pathsep.join(places),
             "COLUMNS": "80",

@@ -12,6 +12,8 @@ import pytest
     "page",
     [
         "run-an-agent",
+        "run-files",
+        "reports",
         "write-a-rubric",
         "write-a-plugin",
         "write-a-workspace",

@@ -162,6 +162,18 @@ def test_costs_are_those_that_agents_reported_and_unknown_is_not_zero() -> None:
     assert only(plain("a", output=None)).cost_usd is None
 
 
+def test_tokens_are_those_that_agents_reported_and_unknown_is_not_zero() -> None:
+    def with_tokens(case_id: str, tokens: int | None) -> dict[str, Any]:
+        result = plain(case_id)
+        result["output"]["agent"]["tokens_used"] = tokens
+        return result
+
+    group = only(with_tokens("a", 1200), with_tokens("b", 0), with_tokens("c", None))
+    assert (group.tokens, group.unmetered, group.results) == (1200, 1, 3)
+    silent = only(with_tokens("a", None), plain("b", output=None))
+    assert (silent.tokens, silent.unmetered) == (None, 2)
+
+
 def test_a_group_starts_with_its_first_and_ends_with_its_last_moment() -> None:
     """In JSON a moment without microseconds sorts after one with."""
     half = NOW + dt.timedelta(microseconds=500_000)
@@ -180,7 +192,8 @@ def test_the_bound_is_seeded_by_what_was_run_and_by_nothing_else() -> None:
         for name, score in zip("abcdefg", scores, strict=True)
     ]
     bound = only(*results).bound()
-    assert bound == only(*reversed(results)).bound()
+    # And not computed again for the next report.
+    assert bound is only(*reversed(results)).bound()
     assert bound.note == "BCa bootstrap"
     assert bound.value is not None
     assert bound.value < fmean(scores)

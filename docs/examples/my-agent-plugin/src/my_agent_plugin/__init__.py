@@ -1,0 +1,1 @@
+"""My agent and a badge, for pytest-codegenie."""
