@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import dataclasses
 import html
 import importlib
 import inspect
@@ -39,6 +38,8 @@ from pytest_codegenie import hookspecs
 from pytest_codegenie import models
 from pytest_codegenie import plugin
 from pytest_codegenie.agents import protocol as agent_protocol
+from pytest_codegenie.agents.base import ProgramAgent
+from pytest_codegenie.agents.base import ProgramOptions
 from pytest_codegenie.cli.main import make_parser
 from pytest_codegenie.cli.schema import all_schemas
 from pytest_codegenie.corpus import case_file
@@ -47,8 +48,10 @@ from pytest_codegenie.evaluators import protocol as evaluator_protocol
 from pytest_codegenie.evidence import RESULTS
 from pytest_codegenie.evidence import RUN
 from pytest_codegenie.evidence import store
+from pytest_codegenie.evidence import stored
 from pytest_codegenie.harness import protocol as harness_protocol
 from pytest_codegenie.parts import BUILTIN_PARTS
+from pytest_codegenie.reporters import protocol as reporter_protocol
 from pytest_codegenie.scoring import protocol as rubric_protocol
 from pytest_codegenie.scoring import validation
 from pytest_codegenie.session.nodes import MARKERS
@@ -66,6 +69,7 @@ def pages() -> dict[str, str]:
         "options.md": options_page,
         "commands.md": commands_page,
         "configuration.md": configuration_page,
+        "agents.md": agents_page,
         "case-files.md": case_files_page,
         "digest.md": digest_page,
         "records.md": records_page,
@@ -130,19 +134,47 @@ def configuration_page() -> Iterator[str]:
     yield markdown(inspect.getdoc(config) or "")
     yield "\nIn `pyproject.toml` a key may be written with `-` for `_`. In the"
     prefix = config.ENVIRONMENT_PREFIX
-    yield f"environment a key is `{prefix}` and its name in upper case.\n"
+    yield f"environment a key is `{prefix}` and its name in upper case. A key of a"
+    yield f"table has a variable of its own (`{prefix}LIMITS__MEMORY=4g`), or the table"
+    yield "is a line of YAML.\n"
     yield "## Keys\n"
-    yield "`agent` may stand for `agents` in any place: `NAME` or `NAME:label`, several"
-    yield "as a list (in the environment with commas).\n"
+    names = " ".join(f"`{one}`," for one in config.SINGULARS).removesuffix(",")
+    yield f"{names} may stand for the plural in any place, with one name or a list of"
+    yield "names (in the environment with commas): `NAME` or `NAME:label` of an agent,"
+    yield "`NAME` or `NAME:split` of a dataset.\n"
     yield from field_table(config.RunConfig)
     yield "\n## An agent\n"
     yield from field_table(models.AgentSpec)
     yield "\n`label` is the name where it is left out.\n"
+    yield "Its `options` are [those of the agent](agents.md)."
+    yield "\n## A dataset\n"
+    yield from field_table(config.DatasetSpec)
+    for key, record in config.TABLES.items():
+        yield f"\n## `{key}`\n"
+        yield f"{markdown(inspect.getdoc(record) or '')}\n"
+        yield from field_table(record)
+
+
+def agents_page() -> Iterator[str]:
+    """Give the options of each agent that has some."""
+    yield "# Options of agents\n"
+    yield "Under `options` of an agent in the [run file](configuration.md)."
+    classes = {}
+    for name, place in sorted(BUILTIN_PARTS.agents.items()):
+        module_name, _, class_name = place.partition(":")
+        classes[name] = getattr(importlib.import_module(module_name), class_name)
     for name in ("command", "predictions"):
-        module_name, _, class_name = BUILTIN_PARTS.agents[name].partition(":")
-        cls = getattr(importlib.import_module(module_name), class_name)
-        yield f"\n### Options of `{name}`\n"
+        yield f"\n## `{name}`\n"
+        yield markdown(inspect.getdoc(classes[name]) or "")
+    yield "\n## All that are installed\n"
+    installed = {k: c for k, c in classes.items() if issubclass(c, ProgramAgent)}
+    yield f"Of {', '.join(f'`{name}`' for name in installed)}.\n"
+    yield from field_table(ProgramOptions)
+    for name, cls in installed.items():
+        yield f"\n## `{name}`\n"
         yield markdown(inspect.getdoc(cls) or "")
+        yield f"\nInstall it: `{cls.install}`\n"
+        yield from field_table(cls.options_type, leave_out=ProgramOptions.model_fields)
 
 
 def case_files_page() -> Iterator[str]:
@@ -276,11 +308,16 @@ def hooks_page() -> Iterator[str]:
     yield "\n## Protocols\n"
     yield "A part needs no base class: it has these attributes and methods."
     for module, names in (
-        (agent_protocol, ("Agent", "AgentAdapter", "PatchAgent")),
+        (
+            agent_protocol,
+            ("Agent", "AgentAdapter", "InstalledAgent", "PatchAgent", "Usage"),
+        ),
         (workspace_protocol, ("Workspace", "Base")),
         (evaluator_protocol, ("Evaluator", "Site", "Judgement", "Verdict")),
         (harness_protocol, ("Harness",)),
         (rubric_protocol, ("Rubric",)),
+        (reporter_protocol, ("Reporter", "Form")),
+        (stored, ("StoredRun", "Overview")),
     ):
         for name in names:
             yield from protocol(module, name)
@@ -305,15 +342,18 @@ STORE = {
     RESULTS: "one [CaseResult](records.md#caseresult) a line, as each case ends",
     "log.jsonl": "events: `timestamp`, `level`, `event_type`, `payload`",
     "report-<task class>-<agent>.json": "[BenchRunReport](records.md#benchrunreport)",
+    "report.<suffix>": "a report, for each reporter that the configuration names",
     "cases/<case id>/<agent>-t<trial>/": "the artifacts of one attempt",
 }
 ARTIFACTS = {
     "patch.diff": "what was judged",
     "agent.log": "what the agent printed, up to 10 MiB of each stream",
     "tests.log": "what the tests printed",
+    "records": "the files in which an installed agent tells what it did",
     "rubric.log": "what the rubric printed",
     "harness.log": "the traceback of a fault that nobody foresaw",
     "result.json": "the [CaseResult](records.md#caseresult) alone",
+    "trajectory.json": "what an installed agent did, in Harbor's ATIF",
     "workspaces": "the trees, with `--codegenie-keep`",
 }
 
@@ -405,7 +445,16 @@ def section(function: Callable[..., Any], name: str) -> str:
 
 
 def comments(cls: type) -> dict[str, str]:
-    """Return the ``#:`` comment of each attribute of a class."""
+    """Return the ``#:`` comment of each attribute of a class, inherited ones too."""
+    found: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        if base.__module__.partition(".")[0] == PACKAGE.name:
+            found |= own_comments(base)
+    return found
+
+
+def own_comments(cls: type) -> dict[str, str]:
+    """Return the ``#:`` comment of each attribute that a class has itself."""
     lines = textwrap.dedent(inspect.getsource(cls)).split("\n")
     body = ast.parse("\n".join(lines)).body[0]
     assert isinstance(body, ast.ClassDef)
@@ -528,8 +577,6 @@ def protocol(module: types.ModuleType, name: str) -> Iterator[str]:
     ]
     if rows:
         yield from table(("attribute", "type", ""), rows)
-    if dataclasses.is_dataclass(cls):
-        return
     for key, method in vars(cls).items():
         # typing puts methods of its own into a protocol.
         if key.startswith("_") or not inspect.isfunction(method):
@@ -689,9 +736,12 @@ def artifact_names() -> set[str]:
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)
                 and node.func.attr in ("artifact", "write_artifact")
-                and isinstance(node.args[0], ast.Constant)
             ):
-                names.add(str(node.args[0].value))
+                name = node.args[0]
+                if isinstance(name, ast.JoinedStr):
+                    name = name.values[0]  # of a directory's files, the directory
+                if isinstance(name, ast.Constant):
+                    names.add(str(name.value).partition("/")[0])
     return names
 
 
@@ -721,7 +771,7 @@ def run_once() -> Mapping[str, Any]:
         environment = {
             key: value
             for key, value in os.environ.items()
-            if not key.startswith(("PYTEST_", "CODEGENIE_", "COV_CORE_"))
+            if not key.startswith(("PYTEST_", "CODEGENIE_", "COV_CORE_", "GITHUB_"))
         }
         subprocess.run(
             [

@@ -142,9 +142,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(
-    early_config: pytest.Config, args: list[str]
-) -> None:
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
     """Give xdist the workers that the settings ask for, as ``-n`` would."""
     if early_config.known_args_namespace.codegenie:
         from pytest_codegenie.session.early import add_workers

@@ -185,9 +185,12 @@ def test_twice_stops_now_and_keeps_what_was_recorded(
 ) -> None:
     # Agents may go on from when the session stops: too late, if it stops all at once.
     held.project.path.joinpath("conftest.py").write_text(
-        "import os, pathlib\n"
+        "import pathlib\n"
+        "def pytest_configure(config):\n"
+        "    global is_worker\n"
+        "    is_worker = hasattr(config, 'workerinput')\n"
         "def pytest_keyboard_interrupt():\n"
-        "    if 'PYTEST_XDIST_WORKER' not in os.environ:\n"
+        "    if not is_worker:\n"
         f"        pathlib.Path({str(held.go)!r}).touch()\n"
     )
     process = held.start(*arguments)

@@ -11,10 +11,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import termios
 import threading
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from typing import Any
 from typing import NamedTuple
 from typing import TextIO
 
@@ -55,7 +57,22 @@ class TerminalArea:
         self._lines: Sequence[str] = ()
         self._drawn = False
         self.is_open = True
+        self._modes = self._keep_keys_from_showing()
         writer._file = _Past(self._file, self)
+
+    def _keep_keys_from_showing(self) -> list[Any] | None:
+        """Have keys not echoed: ``^C`` within a line of ours would move all below.
+
+        Returns:
+            The terminal's modes before; None where they are left as they are.
+        """
+        with contextlib.suppress(termios.error):
+            if self._in_front():
+                modes = termios.tcgetattr(self._fd)
+                silent = [*modes[:3], modes[3] & ~termios.ECHO, *modes[4:]]
+                termios.tcsetattr(self._fd, termios.TCSANOW, silent)
+                return modes
+        return None
 
     def show(self, compose: Callable[[int, int], Sequence[str]]) -> None:
         """Show other lines than before.
@@ -86,6 +103,9 @@ class TerminalArea:
             erasing = self._erasing()
             with contextlib.suppress(OSError):
                 self._put(f"\r{_ERASE_BELOW}" if erasing and below else erasing)
+            if self._modes is not None and self._in_front():
+                with contextlib.suppress(termios.error):
+                    termios.tcsetattr(self._fd, termios.TCSANOW, self._modes)
             with contextlib.suppress(OSError):
                 os.close(self._fd)
 
@@ -124,7 +144,7 @@ class TerminalArea:
         return f"{_ERASE_BELOW}{below}\x1b[{len(self._lines)}A{self._back()}"
 
     def _back(self) -> str:
-        """Return what moves to pytest's column; ``^C`` may have been shown there."""
+        """Return what moves to pytest's column."""
         column = self._cursor.column
         return f"\r\x1b[{column}C" if column else "\r"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import termios
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -119,6 +120,19 @@ def test_what_the_terminal_echoes_of_a_key_hides_no_outcome(desk: Desk) -> None:
     area.close()
     desk.look()
     assert desk.screen.text() == "..F"
+
+
+def test_keys_do_not_show_while_there_are_lines_and_do_again_afterwards(
+    desk: Desk,
+) -> None:
+    def echoes() -> bool:
+        return bool(termios.tcgetattr(desk.theirs)[3] & termios.ECHO)
+
+    assert echoes()
+    area = desk.area()
+    assert not echoes()
+    area.close()
+    assert echoes()
 
 
 def test_the_lines_are_made_for_the_size_of_the_moment(desk: Desk) -> None:
