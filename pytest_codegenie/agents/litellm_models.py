@@ -14,10 +14,9 @@ from typing import TypeVar
 from pytest_codegenie.agents.base import ProgramAgent
 from pytest_codegenie.agents.base import ProgramOptions
 from pytest_codegenie.agents.providers import PROVIDERS
+from pytest_codegenie.agents.providers import Prices
 from pytest_codegenie.agents.providers import Provider
 from pytest_codegenie.errors import AgentUnavailable
-from pytest_codegenie.models import NonNegative
-from pytest_codegenie.models import Record
 
 
 #: Names that litellm knows without their provider.
@@ -30,16 +29,6 @@ _BARE_NAMES = (
     ("o4", "openai"),
 )
 _MILLION = 1_000_000
-
-
-class Prices(Record):
-    """USD for a million tokens."""
-
-    input: NonNegative
-    output: NonNegative
-    #: None: as ``input``.
-    cache_read: NonNegative | None = None
-    cache_write: NonNegative | None = None
 
 
 class LitellmOptions(ProgramOptions):

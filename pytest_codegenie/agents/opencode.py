@@ -11,9 +11,9 @@ from typing import Literal
 from pytest_codegenie.agents.base import AgentReport
 from pytest_codegenie.agents.base import ProgramAgent
 from pytest_codegenie.agents.base import ProgramOptions
-from pytest_codegenie.agents.litellm_models import Prices
 from pytest_codegenie.agents.opencode_records import OpencodeRun
 from pytest_codegenie.agents.providers import PROVIDERS
+from pytest_codegenie.agents.providers import Prices
 from pytest_codegenie.agents.providers import Provider
 from pytest_codegenie.errors import AgentUnavailable
 from pytest_codegenie.models import EvalInstance

@@ -12,9 +12,9 @@ from typing import Literal
 from pytest_codegenie.agents.base import AgentReport
 from pytest_codegenie.agents.base import ProgramAgent
 from pytest_codegenie.agents.base import ProgramOptions
-from pytest_codegenie.agents.litellm_models import Prices
 from pytest_codegenie.agents.protocol import Usage
 from pytest_codegenie.agents.providers import PROVIDERS
+from pytest_codegenie.agents.providers import Prices
 from pytest_codegenie.agents.providers import Provider
 from pytest_codegenie.agents.records import amount_at
 from pytest_codegenie.agents.records import at

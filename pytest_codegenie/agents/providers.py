@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pytest_codegenie.models import NonNegative
+from pytest_codegenie.models import Record
+
 
 @dataclass(frozen=True, slots=True)
 class Provider:
@@ -16,6 +19,16 @@ class Provider:
     url: str
     #: One of them has to be set.
     key_variables: tuple[str, ...]
+
+
+class Prices(Record):
+    """USD for a million tokens."""
+
+    input: NonNegative
+    output: NonNegative
+    #: None: as ``input``.
+    cache_read: NonNegative | None = None
+    cache_write: NonNegative | None = None
 
 
 PROVIDERS: Mapping[str, Provider] = {

@@ -29,5 +29,6 @@ CODEX = RealAgent(
     fix=_fix,
     version="0.169.0",
     reports_cost=False,
+    repeats_itself=False,
     patience_seconds=6.0,
 )

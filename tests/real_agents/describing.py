@@ -50,6 +50,8 @@ class RealAgent:
     counting: bool = False
     #: What the agent reports for ``fix`` with the default tokens; None: nothing.
     reports_cost: bool = True
+    #: The same case makes it ask the same questions.
+    repeats_itself: bool = True
     #: It writes what it used down while it works.
     tells_early: bool = True
     #: Long enough for it to come to its second question.

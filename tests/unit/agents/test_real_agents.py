@@ -152,9 +152,14 @@ def _nothing_tells_the_key(rig: Rig) -> None:
 
 
 def test_a_good_end_without_a_change_is_a_failure(rig: Rig) -> None:
-    rig.run([Turn("I see nothing wrong.")])
-    assert rig.ending == ("failed", "agent.no_patch"), rig.result.message
-    assert "error" not in rig.output.metadata
+    """And where it is isolated it asks the same again, down to the bytes."""
+    asked = []
+    for _ in range(1 + rig.agent.repeats_itself):
+        rig.run([Turn("I see nothing wrong.")])
+        assert rig.ending == ("failed", "agent.no_patch"), rig.result.message
+        assert "error" not in rig.output.metadata
+        asked.append([question.body for question in rig.server.questions()])
+    assert asked[0] == asked[-1] != []
 
 
 def test_a_wrong_fix_fails_by_the_hidden_tests(rig: Rig) -> None:
