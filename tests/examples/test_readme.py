@@ -16,7 +16,7 @@ def console_commands(text: str) -> list[str]:
 
 def test_ci_runs_the_test_command_of_the_readme_word_for_word() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    commands = [c for c in console_commands(readme) if c.endswith("pytest -n 4")]
+    commands = [c for c in console_commands(readme) if c.endswith("pytest -n 3")]
     assert len(commands) == 1
     assert commands[0] in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
