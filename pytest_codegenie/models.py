@@ -299,6 +299,9 @@ class DockerSettings(Record):
     #: ``none``: agents reach what they declare, and nothing else. Else a network of the
     #: engine, which agents' containers join instead; tests never do.
     network: NetworkName = "none"
+    #: False: a container stays, ended, for a look (``docker inspect``) until the next
+    #: run, or ``codegenie clean``.
+    cleanup: bool = True
 
 
 class EvaluatorSettings(Record):

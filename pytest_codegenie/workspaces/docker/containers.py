@@ -68,10 +68,12 @@ class Box:
     ulimits: Mapping[str, int] = field(default_factory=dict)
     #: What is measured on the host while the program runs; None: nothing.
     disk: DiskLimit | None = None
+    #: It stays when it has ended.
+    stays: bool = False
 
 
 class Container:
-    """One container; a context manager that removes it."""
+    """One container; a context manager that ends and removes it."""
 
     def __init__(
         self,
@@ -122,19 +124,28 @@ class Container:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        """Remove it, and with it whatever still runs in it.
+        """Remove it, and with it whatever still runs in it; or only end that.
 
         Raises:
             WorkspaceUnavailable: The engine does not do it. A program may have been
                 ended by what ails the engine, so what came of it is not told.
         """
         try:
-            remove_container(self._engine, self.id)
+            if self._box.stays:
+                self._end()
+            else:
+                remove_container(self._engine, self.id)
         except WorkspaceUnavailable as exc:
             # The next run, or codegenie clean, finds it by its labels.
             emit("workspace.container_left", level="warning", reason=str(exc))
             if kind is None:
                 raise
+
+    def _end(self) -> None:
+        """Kill what still runs in it."""
+        with engine_errors("the container cannot be ended"):
+            if self._engine.api.inspect_container(self.id)["State"]["Running"]:
+                self._engine.api.kill(self.id)
 
     def run(self, limits: Limits, log_path: Path | None = None) -> Completed:
         """Start the program and wait for its end, or for the end of its time.

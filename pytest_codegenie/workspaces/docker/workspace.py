@@ -219,6 +219,7 @@ class DockerWorkspace(EnclosedTree):
             options=self._options(phase),
             ulimits=ulimits,
             disk=DiskLimit(spec.directory, own.disk, own.files),
+            stays=not spec.docker.cleanup,
         )
 
     def _options(self, phase: Phase) -> dict[str, Any]:

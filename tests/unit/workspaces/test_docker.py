@@ -536,6 +536,24 @@ def test_an_image_that_somebody_removes_is_an_error(dock: Dock) -> None:
         run(workspace, "true")
 
 
+def test_containers_stay_for_a_look_if_they_are_not_to_be_cleaned_up(
+    dock: Dock,
+) -> None:
+    """Ended, also one whose time was over; the next run removes them."""
+    workspace = dock.prepared(docker=DockerSettings(cleanup=False))
+    assert run(workspace, "echo", "hello").stdout == b"hello\n"
+    assert run(workspace, "sleep", "100", timeout_seconds=0.5).timed_out
+    stayed = dock.containers()
+    assert len(stayed) == 2
+    for container in stayed:
+        state = dock.engine.api.inspect_container(container)["State"]
+        assert state["Running"] is False
+    directory = workspace.spec.directory
+    swept = sweep_containers(dock.engine, directory.__eq__, dry_run=False)
+    assert len(swept) == 2
+    assert dock.containers() == []
+
+
 def test_containers_of_killed_runs_are_removed_and_no_others(dock: Dock) -> None:
     workspace = dock.prepared()
     place = workspace.spec.directory
