@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pytest_codegenie.config import load_config
+from pytest_codegenie.cli.places import add_out_option
+from pytest_codegenie.cli.places import find_out
 from pytest_codegenie.errors import WorkspaceUnavailable
 from pytest_codegenie.errors import relative
 from pytest_codegenie.parts import make_part
@@ -48,12 +48,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="remove nothing, only say what would go"
     )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help="where runs are kept (default: as configured, or .codegenie)",
-    )
+    add_out_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -110,10 +105,7 @@ def _with_traces() -> Iterator[tuple[str, LeavesTraces]]:
 
 def _caches(options: argparse.Namespace, *, environments: bool) -> Iterator[Path]:
     """Yield the directories of what is kept and asked for."""
-    configured = load_config(
-        options={}, environment=os.environ, pyproject=Path("pyproject.toml")
-    )
-    cache = (options.out or configured.out) / "cache"
+    cache = find_out(options.out) / "cache"
     names = ["docker", "environments"] if environments else []
     names += ["downloads"] if options.all else []
     yield from (path for path in (cache / name for name in names) if path.is_dir())

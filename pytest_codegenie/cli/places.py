@@ -1,11 +1,13 @@
-"""From what a person types to task class directories."""
+"""From what a person types to directories: of task classes, and of runs."""
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_codegenie.config import load_config
 from pytest_codegenie.corpus import find_task_classes
 from pytest_codegenie.corpus import is_task_class
 from pytest_codegenie.errors import TaskClassNotFound
@@ -20,6 +22,29 @@ def add_bench_option(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="directory that holds the task classes (default: bench)",
     )
+
+
+def add_out_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--out``."""
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="where runs are kept (default: as configured, or .codegenie)",
+    )
+
+
+def find_out(given: Path | None) -> Path:
+    """Return where runs are kept: as ``--out`` says, or else as configured.
+
+    Raises:
+        ConfigError: The configuration cannot be read.
+    """
+    if given is not None:
+        return given
+    return load_config(
+        options={}, environment=os.environ, pyproject=Path("pyproject.toml")
+    ).out
 
 
 def find_places(names: Sequence[str], bench: Path) -> list[Path]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_codegenie.cli.new import UsageFault
-from pytest_codegenie.config import load_config
+from pytest_codegenie.cli.places import add_out_option
+from pytest_codegenie.cli.places import find_out
 from pytest_codegenie.documents import write_atomically
 from pytest_codegenie.errors import RunStoreError
 from pytest_codegenie.errors import did_you_mean
@@ -70,12 +71,7 @@ def add_command(commands: Any) -> None:
         help="cut a report in Markdown so that it is no longer; 65536 fits into a "
         f"comment on GitHub. At least {LEAST_BYTES}; default: 1 MiB, a step's summary",
     )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help="where runs are kept (default: as configured, or .codegenie)",
-    )
+    add_out_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -132,11 +128,7 @@ def _find_run(name: str, out: Path | None) -> Path:
         if not Path(name).is_dir():
             raise UsageFault(f"there is no directory {printable(name)}")
         return Path(name)
-    if out is None:
-        configured = load_config(
-            options={}, environment=os.environ, pyproject=Path("pyproject.toml")
-        )
-        out = configured.out
+    out = find_out(out)
     if name == _LATEST:
         return _find_latest(out)
     if name not in (".", "..") and (out / "runs" / name).is_dir():
