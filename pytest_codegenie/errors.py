@@ -13,6 +13,7 @@ CodegenieError
  ├─ TierConfigInvalid               1
  ├─ ConfigError                     4   an option, the run file or pyproject.toml
  ├─ RunStoreError                   1   a result cannot be recorded
+ ├─ RunNotFound                     4   there is no run of that name
  └─ CaseError                       1   one case cannot be judged; the run goes on
      ├─ AgentError                      (agent.error)
      ├─ AgentUnavailable                (agent.unavailable)
@@ -37,8 +38,10 @@ from typing import ClassVar
 
 #: Exit codes beyond pytest's own 0 to 5, as far as anything ends in them.
 EXIT_CORPUS = 6
+EXIT_COST = 7
 EXIT_CHAIN = 8
 EXIT_TASK_CLASS = 9
+EXIT_GATE = 10
 
 
 def relative(path: Path | str) -> str:
@@ -255,15 +258,75 @@ class ChainTamperDetected(CodegenieError):
 
 
 class IncompleteReportForPromotion(CodegenieError):
-    """A report with cases left out cannot support a promotion."""
+    """A run of the window was cut off and has no report to promote on."""
+
+    def __init__(
+        self, run_id: str, task_class: str, agent: str, *, reason: str = ""
+    ) -> None:
+        super().__init__(run_id, task_class, agent)
+        self.run_id = run_id
+        self.task_class = task_class
+        self.agent = agent
+        #: What is missing, as far as it is known.
+        self.reason = reason
+
+    def __str__(self) -> str:
+        reason = f" ({self.reason})" if self.reason else ""
+        return (
+            f"run {self.run_id!r} has no report of {self.task_class!r} with agent "
+            f"{self.agent!r}: it was cut off, or still goes on{reason}; finish it "
+            f"(pytest --codegenie-resume {self.run_id}), or run anew: only the latest "
+            "runs count"
+        )
 
 
 class PromotionMustBeHumanAuthorized(CodegenieError):
     """Tiers are changed by a person, never by this program."""
 
+    def __init__(
+        self,
+        task_class: str,
+        agent: str,
+        current_tier: str | None,
+        target_tier: str,
+        *,
+        path: Path | str = "trust-tiers.yaml",
+        sufficient: bool = True,
+    ) -> None:
+        super().__init__(task_class, agent, current_tier, target_tier)
+        self.task_class = task_class
+        self.agent = agent
+        #: None: it has no tier yet.
+        self.current_tier = current_tier
+        self.target_tier = target_tier
+        #: The file that a person edits.
+        self.path = Path(path)
+        #: What the verdict said.
+        self.sufficient = sufficient
+
+    def __str__(self) -> str:
+        evidence = "" if self.sufficient else "; the evidence is not sufficient"
+        change = f"from {self.current_tier} to " if self.current_tier else "to "
+        return (
+            f"a tier is given by a person, never by this program{evidence}: to promote "
+            f"{self.agent!r} on {self.task_class!r}, somebody who answers for it edits "
+            f"{relative(self.path)}, sets current.{self.task_class}.{self.agent} "
+            f"{change}{self.target_tier}, and commits that with the recommendation"
+        )
+
 
 class TierConfigInvalid(CodegenieError):
-    """``trust-tiers.yaml`` does not hold."""
+    """``trust-tiers.yaml`` does not hold: file, key, reason."""
+
+    def __init__(self, path: Path | str, key: str, reason: str) -> None:
+        super().__init__(path, key, reason)
+        self.path = Path(path)
+        self.key = key
+        self.reason = reason
+
+    def __str__(self) -> str:
+        parts = (relative(self.path), printable(self.key), self.reason)
+        return ": ".join(part for part in parts if part)
 
 
 class ConfigError(CodegenieError):
@@ -294,6 +357,20 @@ class RunStoreError(CodegenieError):
 
     def __str__(self) -> str:
         return f"{relative(self.path)}: {self.reason}"
+
+
+class RunNotFound(CodegenieError):
+    """There is no such run; the reason says which there are."""
+
+    exit_code = 4
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(name, reason)
+        self.name = name
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class CaseError(CodegenieError):

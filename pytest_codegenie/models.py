@@ -31,6 +31,9 @@ Source = Literal[
 CurationClass = Literal["held-out", "rag-corpus-derived"]
 Severity = Literal["block", "warn", "info"]
 Outcome = Literal["passed", "failed", "error"]
+#: Where a result comes from: an agent that worked in this run; its patch, or the
+#: verdict on it, from the cache; its patch, from the record of another run.
+Provenance = Literal["run", "patch-cache", "verdict-cache", "regraded"]
 EvalStatus = Literal["passed", "failed", "error", "timeout", "skipped"]
 #: ``missing``: asked for, but it did not run. Only ``passed`` counts as passed.
 TestStatus = Literal["passed", "failed", "error", "skipped", "missing"]
@@ -334,6 +337,8 @@ class CaseJob(Record):
     agent: AgentSpec
     #: 1-based.
     trial: Annotated[int, Field(ge=1)] = 1
+    #: 1-based; 2 and more where an earlier try ended without a verdict.
+    attempt: Annotated[int, Field(ge=1)] = 1
     workspace: str = "host"
     #: Seconds for the agent where it has no limit of its own.
     timeout_seconds: Positive = 600.0
@@ -404,6 +409,9 @@ class CaseResult(Record):
     agent: str
     agent_name: str
     trial: int
+    #: 1-based; a later try takes the place of an earlier one, which stays on record.
+    attempt: Annotated[int, Field(ge=1)] = 1
+    provenance: Provenance = "run"
     workspace: str
     outcome: Outcome
     score: BenchScore
@@ -428,6 +436,8 @@ class RunRecord(Record):
     versions: dict[str, str]
     #: ``<task class>/<case id>`` to the verified digest of every selected case.
     case_digests: dict[str, str] = Field(default_factory=dict)
+    #: Task class to the digest of its own code.
+    rubric_digests: dict[str, str] = Field(default_factory=dict)
     #: Node ids of the items that were to run, in order.
     items: tuple[str, ...] = ()
     host: dict[str, str] = Field(default_factory=dict)

@@ -11,6 +11,8 @@ from pytest_codegenie.config import load_config
 from pytest_codegenie.corpus import find_task_classes
 from pytest_codegenie.corpus import is_task_class
 from pytest_codegenie.errors import TaskClassNotFound
+from pytest_codegenie.evidence import LATEST
+from pytest_codegenie.evidence import find_run
 
 
 def add_bench_option(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +47,32 @@ def find_out(given: Path | None) -> Path:
     return load_config(
         options={}, environment=os.environ, pyproject=Path("pyproject.toml")
     ).out
+
+
+def add_run_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``RUN``, as the option ``name``."""
+    parser.add_argument(
+        "name",
+        nargs="?",
+        default=LATEST,
+        metavar="RUN",
+        help="its id, its directory, or 'latest', the one that began last (default)",
+    )
+
+
+def find_named_run(name: str, out: Path | None) -> Path:
+    """Return the directory of a run, as a person names it.
+
+    Args:
+        name: ``latest``, an id, or a directory.
+        out: Where runs are kept; None: as configured.
+
+    Raises:
+        RunNotFound: There is no such run.
+        RunStoreError: Which one is the latest cannot be told.
+        ConfigError: The configuration cannot be read.
+    """
+    return find_run(name, lambda: find_out(out))
 
 
 def find_places(names: Sequence[str], bench: Path) -> list[Path]:

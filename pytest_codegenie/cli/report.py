@@ -12,15 +12,14 @@ from typing import Any
 
 from pytest_codegenie.cli.new import UsageFault
 from pytest_codegenie.cli.places import add_out_option
-from pytest_codegenie.cli.places import find_out
+from pytest_codegenie.cli.places import add_run_argument
+from pytest_codegenie.cli.places import find_named_run
 from pytest_codegenie.documents import write_atomically
 from pytest_codegenie.errors import RunStoreError
 from pytest_codegenie.errors import did_you_mean
-from pytest_codegenie.errors import printable
 from pytest_codegenie.errors import relative
 from pytest_codegenie.evidence import RESULTS
 from pytest_codegenie.evidence import StoredRun
-from pytest_codegenie.evidence import latest_run
 from pytest_codegenie.evidence import open_run
 from pytest_codegenie.parts import BUILTIN_PARTS
 from pytest_codegenie.parts import UnknownPartError
@@ -29,10 +28,6 @@ from pytest_codegenie.reporters import Form
 from pytest_codegenie.reporters import report_text
 from pytest_codegenie.reporters.markdown import LEAST_BYTES
 from pytest_codegenie.session.installed import installed_parts
-
-
-_LATEST = "latest"
-_NAMED = 5
 
 
 def add_command(commands: Any) -> None:
@@ -44,13 +39,7 @@ def add_command(commands: Any) -> None:
         "terminal, or in a format for other programs. Nothing is run, and the run is "
         "not changed.",
     )
-    parser.add_argument(
-        "name",
-        nargs="?",
-        default=_LATEST,
-        metavar="RUN",
-        help="its id, its directory, or 'latest', the one that began last (default)",
-    )
+    add_run_argument(parser)
     parser.add_argument(
         "--format",
         default="console",
@@ -82,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
             f"--max-bytes must be at least {LEAST_BYTES}, got {options.max_bytes}"
         )
     reporter = _make_reporter(options.format)
-    stored = open_run(_find_run(options.name, options.out))
+    stored = open_run(find_named_run(options.name, options.out))
     if next(stored.results(), None) is None:
         raise RunStoreError(
             stored.directory / RESULTS,
@@ -111,49 +100,6 @@ def _make_reporter(name: str) -> Any:
         return make_part("reporter", name, known)
     except UnknownPartError as exc:
         raise UsageFault(str(exc)) from exc
-
-
-def _find_run(name: str, out: Path | None) -> Path:
-    """Return the directory of a run.
-
-    Args:
-        name: ``latest``, an id, or a directory.
-        out: Where runs are kept; None: as configured.
-
-    Raises:
-        UsageFault: There is no such run.
-        RunStoreError: Which one is the latest cannot be told.
-    """
-    if name != _LATEST and (os.sep in name or (Path(name) / "run.json").exists()):
-        if not Path(name).is_dir():
-            raise UsageFault(f"there is no directory {printable(name)}")
-        return Path(name)
-    out = find_out(out)
-    if name == _LATEST:
-        return _find_latest(out)
-    if name not in (".", "..") and (out / "runs" / name).is_dir():
-        return out / "runs" / name
-    known = sorted(path.name for path in (out / "runs").glob("*") if path.is_dir())
-    named = ", ".join(known[-_NAMED:]) or "none"
-    raise UsageFault(
-        f"there is no run {name!r} in {relative(out / 'runs')}"
-        f"{did_you_mean(name, known)}; the last ones: {named}"
-    )
-
-
-def _find_latest(out: Path) -> Path:
-    try:
-        found = latest_run(out)
-    except RunStoreError as exc:
-        raise RunStoreError(
-            exc.path,
-            f"{exc.reason}; it may be of the latest run: name the one to report",
-        ) from exc
-    if found is None:
-        raise UsageFault(
-            f"there is no run in {relative(out / 'runs')}; --out says where runs are"
-        )
-    return found
 
 
 def _form(options: argparse.Namespace) -> Form:

@@ -11,10 +11,12 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -23,6 +25,7 @@ from pytest_codegenie.documents import write_atomically
 from pytest_codegenie.errors import ConfigError
 from pytest_codegenie.errors import RunStoreError
 from pytest_codegenie.errors import relative
+from pytest_codegenie.models import CaseJob
 from pytest_codegenie.models import CaseResult
 from pytest_codegenie.models import Record
 from pytest_codegenie.models import RunRecord
@@ -36,6 +39,7 @@ _MAKE_ROOM = (
 RESULTS = "results.jsonl"
 RUN = "run.json"
 _TAIL_BYTES = 1 << 16
+_LATER_TRY = re.compile(rb'"attempt": ?(?!1\b)\d')
 
 
 def create_run(out: Path, run_id: str) -> Path:
@@ -133,32 +137,88 @@ def _whole_lines_end(fd: int) -> int:
 def read_results(run_directory: Path) -> Iterator[CaseResult]:
     """Yield the results of a run in the order of their writing.
 
-    A line that was cut off is left out.
+    A line that was cut off is left out, and so is a try that was made again.
 
     Raises:
         RunStoreError: A whole line is no result.
     """
     path = run_directory / RESULTS
+    made_again = _made_again(path)
     for number, line in _lines(path):
         try:
-            yield CaseResult.from_json(line)
+            result = CaseResult.from_json(line)
         except ValidationError as exc:
             fault = f"line {number} is no result: {_first_fault(exc)}"
             raise RunStoreError(path, fault) from exc
+        if result.attempt >= made_again.get(result_key(result), 1):
+            yield result
 
 
-def read_plain_results(run_directory: Path) -> Iterator[dict[str, Any]]:
+def read_plain_results(
+    run_directory: Path, *, all_tries: bool = False
+) -> Iterator[dict[str, Any]]:
     """Yield the results as plain values: for going over many, quickly.
+
+    Args:
+        run_directory: Of the run.
+        all_tries: Yield the tries that were made again, too.
 
     Raises:
         RunStoreError: A whole line is no JSON.
     """
     path = run_directory / RESULTS
+    made_again = {} if all_tries else _made_again(path)
     for number, line in _lines(path):
-        try:
-            yield json.loads(line)
-        except ValueError as exc:
-            raise RunStoreError(path, f"line {number} is no JSON: {exc}") from exc
+        result = _plain(path, number, line)
+        # What is no result is for the caller to say.
+        attempt = made_again and made_again.get(_plain_key(result), 1)
+        if not attempt or result.get("attempt", 1) >= attempt:
+            yield result
+
+
+def _plain(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        values: dict[str, Any] = json.loads(line)
+    except ValueError as exc:
+        raise RunStoreError(path, f"line {number} is no JSON: {exc}") from exc
+    return values
+
+
+class ResultKey(NamedTuple):
+    """What one item of a run is of; its tries have it in common."""
+
+    task_class: str
+    case_id: str
+    #: The agent's label.
+    agent: str
+    trial: int
+
+
+def result_key(one: CaseResult | CaseJob) -> ResultKey:
+    """Return what a result, or a job, is of."""
+    if isinstance(one, CaseJob):
+        case = one.case
+        return ResultKey(case.task_class, case.case_id, one.agent.label, one.trial)
+    return ResultKey(one.task_class, one.case_id, one.agent, one.trial)
+
+
+def _plain_key(result: Any) -> ResultKey | None:
+    try:
+        return ResultKey(*(result[field] for field in ResultKey._fields))
+    except (LookupError, TypeError):
+        return None
+
+
+def _made_again(path: Path) -> dict[ResultKey | None, int]:
+    """Return the last try of each item that has more than one."""
+    last: dict[ResultKey | None, int] = {}
+    for number, line in _lines(path):
+        # Within a string the quotes would be escaped.
+        if _LATER_TRY.search(line):
+            result = _plain(path, number, line)
+            key = _plain_key(result)
+            last[key] = max(last.get(key, 1), result.get("attempt", 1))
+    return last
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+from collections.abc import Callable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from pathlib import PurePosixPath
 from typing import Any
 
+from pytest_codegenie.errors import RunNotFound
 from pytest_codegenie.errors import RunStoreError
+from pytest_codegenie.errors import did_you_mean
+from pytest_codegenie.errors import printable
+from pytest_codegenie.errors import relative
 from pytest_codegenie.evidence.store import RESULTS
 from pytest_codegenie.evidence.store import RUN
 from pytest_codegenie.evidence.store import read_plain_results
@@ -26,6 +31,8 @@ from pytest_codegenie.models import CaseResult
 from pytest_codegenie.models import RunRecord
 
 
+#: What names the run that began last.
+LATEST = "latest"
 _NAMED = 5
 #: ``cases/<case id>/<agent>-t<trial>``, whatever lies below it.
 _PLACE_PARTS = 3
@@ -157,6 +164,50 @@ def open_run(directory: Path | str) -> StoredRun:
         RunStoreError: It is no run, or its record cannot be read.
     """
     return StoredRun(Path(directory), read_run_record(Path(directory)))
+
+
+def find_run(name: str, find_out: Callable[[], Path]) -> Path:
+    """Return the directory of a run, as a person names it.
+
+    Args:
+        name: ``latest``, the one that began last; an id; or a directory.
+        find_out: Says where runs are kept, where the name is no directory.
+
+    Raises:
+        RunNotFound: There is no such run.
+        RunStoreError: Which one is the latest cannot be told.
+    """
+    if name != LATEST and (os.sep in name or (Path(name) / RUN).exists()):
+        if not Path(name).is_dir():
+            raise RunNotFound(name, f"there is no directory {printable(name)}")
+        return Path(name)
+    runs = find_out() / "runs"
+    if name == LATEST:
+        return _find_latest(runs)
+    if name not in (".", "..") and (runs / name).is_dir():
+        return runs / name
+    known = sorted(path.name for path in runs.glob("*") if path.is_dir())
+    named = ", ".join(known[-_NAMED:]) or "none"
+    raise RunNotFound(
+        name,
+        f"there is no run {name!r} in {relative(runs)}{did_you_mean(name, known)}; "
+        f"the last ones: {named}",
+    )
+
+
+def _find_latest(runs: Path) -> Path:
+    try:
+        found = latest_run(runs.parent)
+    except RunStoreError as exc:
+        raise RunStoreError(
+            exc.path,
+            f"{exc.reason}; it may be of the latest run: name the one that is meant",
+        ) from exc
+    if found is None:
+        raise RunNotFound(
+            LATEST, f"there is no run in {relative(runs)}; --out says where runs are"
+        )
+    return found
 
 
 def latest_run(out: Path) -> Path | None:

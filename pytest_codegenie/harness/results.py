@@ -67,6 +67,7 @@ def make_result(
         agent=job.agent.label,
         agent_name=job.agent.name,
         trial=job.trial,
+        attempt=job.attempt,
         workspace=job.workspace,
         outcome=outcome,
         score=score,

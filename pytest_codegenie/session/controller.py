@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,8 @@ class Controller(Collection):
         self._recording: RunRecording | None = None
         self._exit_code: int | None = None
         self._workers = 0
+        #: Of cases, by directory: hashed for the workers of xdist.
+        self._digests: dict[Path, str] = {}
 
     def pytest_report_header(self) -> list[str]:
         """Say who works where."""
@@ -95,7 +99,7 @@ class Controller(Collection):
             logs.log_to(Path(os.devnull))  # no run, no log; not the terminal either
         self._stay_in_touch(session, self._scratch.path)
         if self.config.pluginmanager.hasplugin("dsession"):
-            write_manifest(self._manifest, self._roots())
+            self._digests = write_manifest(self._manifest, self._roots())
 
     def _stay_in_touch(self, session: pytest.Session, scratch: Path) -> None:
         """Heed Ctrl-C, and show where the run is if there is somebody to see it."""
@@ -143,9 +147,7 @@ class Controller(Collection):
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """Record what is to run, as the first worker says it."""
-        if self._recording is not None:
-            with usage_errors():
-                self._recording.selected(ids)
+        self._record_selected(ids, self._digests)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
@@ -157,17 +159,32 @@ class Controller(Collection):
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Record what is to run."""
-        if self._recording is not None and session.items:
+        if session.items:
             cases = [item.case for item in session.items if isinstance(item, CaseItem)]
-            digests = {
-                f"{case.task_class}/{case.case_id}": case.case_digest
-                for case in cases
-                if case is not None
-            }
-            with usage_errors():
-                self._recording.selected(
-                    [item.nodeid for item in session.items], digests
-                )
+            self._record_selected(
+                [item.nodeid for item in session.items],
+                {case.directory: case.case_digest for case in cases if case},
+            )
+
+    def _record_selected(
+        self, nodeids: Sequence[str], digests: Mapping[Path, str]
+    ) -> None:
+        """Record what is to run, and what it is made of.
+
+        Args:
+            nodeids: Of the items, in order.
+            digests: Of cases, by directory; others may be among them.
+        """
+        if self._recording is None:
+            return
+        files = [self.config.rootpath / item.partition("::")[0] for item in nodeids]
+        with usage_errors():
+            self._recording.selected(
+                nodeids,
+                [path.parent for path in dict.fromkeys(files)],
+                digests,
+                self.runner.corpus.rubric_digest,
+            )
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Take the exit code of what does not verify, from workers too."""

@@ -153,10 +153,13 @@ class SessionCorpus:
             return None
 
 
-def write_manifest(path: Path, roots: Iterable[Path]) -> None:
+def write_manifest(path: Path, roots: Iterable[Path]) -> dict[Path, str]:
     """Hash all cases at or below ``roots``, for the workers of a distributed run.
 
     What cannot be hashed is left out: each worker finds it and says why.
+
+    Returns:
+        The directory of each case to its digest.
     """
     digests: dict[str, TreeDigest] = {}
     for directory in cases_below(roots):
@@ -165,6 +168,7 @@ def write_manifest(path: Path, roots: Iterable[Path]) -> None:
         except BenchCaseLoadError:
             continue
     write_atomically(path, json.dumps(digests))
+    return {Path(directory): tree.digest for directory, tree in digests.items()}
 
 
 def cases_below(roots: Iterable[Path]) -> Iterator[Path]:

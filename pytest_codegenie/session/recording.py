@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -82,13 +83,33 @@ class RunRecording:
         return cls(config.rootpath, directory, settings, record)
 
     def selected(
-        self, items: Sequence[str], digests: Mapping[str, str] | None = None
+        self,
+        items: Sequence[str],
+        cases: Iterable[Path],
+        digests: Mapping[Path, str],
+        rubric_digest: Callable[[Path], str],
     ) -> None:
-        """Record what is to run; the first call counts."""
+        """Record what is to run; the first call counts.
+
+        Args:
+            items: Node ids, in order.
+            cases: The directories of their cases.
+            digests: Of cases, by directory.
+            rubric_digest: Gives that of a task class, by directory.
+        """
         if self._record.items:
             return
+        known = [case for case in cases if case in digests]
+        classes = dict.fromkeys(case.parents[1] for case in known)
         self._record = self._record.model_copy(
-            update={"items": tuple(items), "case_digests": dict(digests or {})}
+            update={
+                "items": tuple(items),
+                "case_digests": {
+                    f"{case.parents[1].name}/{case.name}": digests[case]
+                    for case in known
+                },
+                "rubric_digests": {path.name: rubric_digest(path) for path in classes},
+            }
         )
         write_record(self.directory / RUN, self._record)
 
@@ -116,14 +137,6 @@ class RunRecording:
         self._groups = summarise(read_plain_results(self.directory))
         selected = Counter(self._group_key(item) for item in self._record.items)
         agents = {agent.label: agent for agent in self._settings.agents}
-        digests = {
-            f"{group.task_class}/{case_id}": digest
-            for group in self._groups
-            for case_id, digest in group.digests.items()
-        }
-        if not self._record.case_digests:
-            self._record = self._record.model_copy(update={"case_digests": digests})
-            write_record(self.directory / RUN, self._record)
         for group in self._groups:
             report = make_report(
                 group,

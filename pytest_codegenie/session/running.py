@@ -46,6 +46,8 @@ class Runner:
                 named=settings.secrets,
             )
         )
+        #: How a job becomes a result; a cache, a budget or a record stands around it.
+        self.run_job: Callable[[CaseJob], CaseResult] = run_case
         self.corpus = SessionCorpus()
         self.run_id = ""
         #: None where nothing is recorded: with --collect-only or --codegenie-validate.
@@ -132,7 +134,7 @@ class Runner:
         started_at = utc_now()
         self._log("case.started", item=item.nodeid)
         try:
-            result = run_case(job)
+            result = self.run_job(job)
         except CodegenieError as exc:
             self._stop_for(item, exc)
             raise

@@ -321,7 +321,7 @@ def test_what_is_no_whole_run_is_said(report: Report, stored: Path) -> None:
     )
     assert failure(report) == (
         ".codegenie/runs/example/run.json: is no run record: Input should be a valid "
-        "string (run_id); it may be of the latest run: name the one to report"
+        "string (run_id); it may be of the latest run: name the one that is meant"
     )
     record.unlink()
     assert failure(report, "example") == (

@@ -20,6 +20,8 @@ from integration.sessions import processes_with
 from integration.sessions import wait_until
 
 from pytest_codegenie import load_run
+from pytest_codegenie.corpus import hash_task_class
+from pytest_codegenie.hashing import hash_tree
 
 
 def test_the_log_has_a_line_of_json_for_each_event(
@@ -85,6 +87,24 @@ def test_artifacts_of_a_case_are_where_the_record_says(project: Project) -> None
     report = json.loads((directory / "report-demo-task-shell.json").read_text())
     assert report["complete"] is True
     assert report["passed_count"] == 1
+
+
+def test_what_a_run_is_made_of_is_recorded_before_it_runs(
+    project: Project, plugin_args: list[str]
+) -> None:
+    """By the agent itself: it finds the record as it is while cases run."""
+    case = project.case("first")
+    place = f"{project.path}/.codegenie/runs/*/run.json"
+    agent = project.shell_agent(f"echo >> README.md; cat {place}")
+    arguments = [*plugin_args, "--codegenie-workspace", "host"]
+    project.run(agent, *arguments).assert_outcomes(passed=1)
+    (directory,) = project.run_directories
+    seen = json.loads((directory / "cases/first/shell-t1/agent.log").read_text())
+    assert seen["case_digests"] == {"demo-task/first": hash_tree(case).digest}
+    assert seen["rubric_digests"] == {
+        "demo-task": hash_task_class(project.bench.directory)
+    }
+    assert load_run(directory).record.rubric_digests == seen["rubric_digests"]
 
 
 class HeldRun:

@@ -21,6 +21,7 @@ from pytest_codegenie.errors import EvaluatorError
 from pytest_codegenie.errors import IncompleteReportForPromotion
 from pytest_codegenie.errors import PromotionMustBeHumanAuthorized
 from pytest_codegenie.errors import RubricError
+from pytest_codegenie.errors import RunNotFound
 from pytest_codegenie.errors import RunStoreError
 from pytest_codegenie.errors import TaskClassAlreadyRegistered
 from pytest_codegenie.errors import TaskClassIncomplete
@@ -123,13 +124,39 @@ ALL: list[tuple[CodegenieError, tuple[object, ...], int, str]] = [
         "backup or an anchored head before you trust any later record",
     ),
     (
-        IncompleteReportForPromotion("3 cases left out"),
-        ("3 cases left out",),
+        IncompleteReportForPromotion("r1", "demo", "opus", reason="3 of 9 items"),
+        ("r1", "demo", "opus"),
         1,
-        "3 cases left out",
+        "run 'r1' has no report of 'demo' with agent 'opus': it was cut off, or still "
+        "goes on (3 of 9 items); finish it (pytest --codegenie-resume r1), or run "
+        "anew: only the latest runs count",
     ),
-    (PromotionMustBeHumanAuthorized("no"), ("no",), 1, "no"),
-    (TierConfigInvalid("no"), ("no",), 1, "no"),
+    (
+        PromotionMustBeHumanAuthorized("demo", "opus", "bronze", "silver"),
+        ("demo", "opus", "bronze", "silver"),
+        1,
+        "a tier is given by a person, never by this program: to promote 'opus' on "
+        "'demo', somebody who answers for it edits trust-tiers.yaml, sets "
+        "current.demo.opus from bronze to silver, and commits that with the "
+        "recommendation",
+    ),
+    (
+        PromotionMustBeHumanAuthorized(
+            "demo", "opus", None, "bronze", path="ops/tiers.yaml", sufficient=False
+        ),
+        ("demo", "opus", None, "bronze"),
+        1,
+        "a tier is given by a person, never by this program; the evidence is not "
+        "sufficient: to promote 'opus' on 'demo', somebody who answers for it edits "
+        "ops/tiers.yaml, sets current.demo.opus to bronze, and commits that with the "
+        "recommendation",
+    ),
+    (
+        TierConfigInvalid("trust-tiers.yaml", "tiers", "required key is missing"),
+        ("trust-tiers.yaml", "tiers", "required key is missing"),
+        1,
+        "trust-tiers.yaml: tiers: required key is missing",
+    ),
     (
         ConfigError("run.yaml", "trials", "must be above 0"),
         ("run.yaml", "trials", "must be above 0"),
@@ -147,6 +174,12 @@ ALL: list[tuple[CodegenieError, tuple[object, ...], int, str]] = [
         ("out/results.jsonl", "line 3 is no result"),
         1,
         "out/results.jsonl: line 3 is no result",
+    ),
+    (
+        RunNotFound("last", "there is no run 'last'"),
+        ("last", "there is no run 'last'"),
+        4,
+        "there is no run 'last'",
     ),
     (AgentError("broke"), ("broke",), 1, "broke"),
     (AgentUnavailable("not here"), ("not here",), 1, "not here"),

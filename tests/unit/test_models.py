@@ -83,6 +83,7 @@ RULES: dict[str, st.SearchStrategy[Any]] = {
     "tokens_used": st.none() | st.integers(0, 2**53),
     "attempts": st.integers(1, 9),
     "trial": st.integers(1, 9),
+    "attempt": st.integers(1, 9),
     "timings": st.dictionaries(texts, non_negative, max_size=2),
     "mean_score": st.none() | fractions,
     "score_stddev": st.none() | non_negative,
@@ -307,6 +308,7 @@ def test_every_public_record_has_a_schema() -> None:
         (AgentSpec, {"label": "a" * 65}),
         (HarnessOutput, {"attempts": 0}),
         (CaseJob, {"trial": 0}),
+        (CaseJob, {"attempt": 0}),
         (CaseJob, {"keep": "sometimes"}),
         (CaseResult, {"timings": {"agent": float("nan")}}),
         (CaseResult, {"started_at": dt.datetime(2026, 1, 1)}),  # noqa: DTZ001

@@ -123,6 +123,28 @@ def test_results_come_back_in_the_order_of_their_writing(run: Path) -> None:
     assert (run / RESULTS).read_bytes().count(b"\n") == 3
 
 
+def test_a_try_that_was_made_again_is_left_out_but_stays_on_record(run: Path) -> None:
+    """What an agent prints, even if it looks like a try, is none."""
+    first = result("a", message='{"attempt":7}').model_copy(update={"outcome": "error"})
+    other = result("b")
+    again = result("a").model_copy(update={"attempt": 2})
+    for each in (first, other, again):
+        append_result(run, each)
+    assert list(read_results(run)) == [other, again]
+    told = [(one["case_id"], one["attempt"]) for one in read_plain_results(run)]
+    assert told == [("b", 1), ("a", 2)]
+    assert [
+        (one["case_id"], one["attempt"], one["outcome"])
+        for one in read_plain_results(run, all_tries=True)
+    ] == [("a", 1, "error"), ("b", 1, "failed"), ("a", 2, "failed")]
+
+
+def test_workers_that_each_run_a_case_have_a_result_each(run: Path) -> None:
+    for _ in range(2):
+        append_result(run, result("a"))
+    assert len(list(read_results(run))) == 2
+
+
 def test_a_run_without_results_has_none(run: Path) -> None:
     assert load_run(run).results == ()
     assert list(read_plain_results(run)) == []
