@@ -15,9 +15,11 @@ from statistics import fmean
 from typing import Any
 
 from pytest_codegenie.evidence.statistics import Bound
+from pytest_codegenie.evidence.statistics import TrialFigures
 from pytest_codegenie.evidence.statistics import lower_bound_95
 from pytest_codegenie.evidence.statistics import mean
 from pytest_codegenie.evidence.statistics import stddev
+from pytest_codegenie.evidence.statistics import trial_figures
 from pytest_codegenie.hashing import hash_bytes
 from pytest_codegenie.models import BenchRunReport
 from pytest_codegenie.models import BenchScore
@@ -41,17 +43,26 @@ class Group:
     ambiguous: int = 0
     #: Case id to the scores of its trials; counted cases only.
     scores: dict[str, list[float]] = field(default_factory=dict)
-    #: ``<case id>`` or ``<case id>-t<trial>`` to score; counted cases only.
+    #: Case id to whether its trials passed; counted cases only.
+    passes: dict[str, list[bool]] = field(default_factory=dict)
+    #: Case id to how many results it has, errors' too; no ambiguous cases.
+    attempts: Counter[str] = field(default_factory=Counter)
+    #: ``<case id>`` or ``<case id>[t<trial>]`` to score; counted cases only.
     per_case: dict[str, BenchScore] = field(default_factory=dict)
     #: Case id to digest, of all cases.
     digests: dict[str, str] = field(default_factory=dict)
-    breakdown: dict[str, list[float]] = field(default_factory=dict)
+    #: Breakdown key to case id to the values of its trials.
+    breakdown: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     #: (code, severity) to how often, errors' too.
     failure_modes: Counter[tuple[str, str]] = field(default_factory=Counter)
     #: Sum of what agents reported; None where none did.
     cost_usd: float | None = None
     #: Results whose agent reported no cost.
     unpriced: int = 0
+    #: Of ``cost_usd``, what agents reported in earlier runs: it was not spent again.
+    earlier_cost_usd: float = 0.0
+    #: What no agent worked on in this run: ``Provenance`` to how many results.
+    recalled: Counter[str] = field(default_factory=Counter)
     #: Sum of the tokens that agents reported; None where none did.
     tokens: int | None = None
     #: Results whose agent reported no tokens.
@@ -92,9 +103,17 @@ class Group:
         seed = int(hash_bytes(inputs.encode()).partition(":")[2][:16], 16)
         return _bound(tuple(self.case_means), seed)
 
+    def trial_figures(self) -> TrialFigures | None:
+        """Return what several trials say; None where each case has one."""
+        trials = max(self.attempts.values(), default=0)
+        return trial_figures(self.passes.values(), trials) if trials > 1 else None
+
     def breakdown_means(self) -> dict[str, float]:
         """Return the mean of each breakdown key over the cases that have it."""
-        return {key: fmean(values) for key, values in sorted(self.breakdown.items())}
+        return {
+            key: fmean(fmean(trials) for trials in cases.values())
+            for key, cases in sorted(self.breakdown.items())
+        }
 
 
 @functools.lru_cache(maxsize=64)
@@ -125,11 +144,16 @@ def _add(group: Group, result: Mapping[str, Any]) -> None:
     group.started_at = min(group.started_at or started, started)
     group.ended_at = max(group.ended_at or ended, ended)
     group.seconds += sum(result["timings"].values())
+    provenance = result.get("provenance", "run")
+    if provenance != "run":
+        group.recalled[provenance] += 1
     agent = (result["output"] or {}).get("agent", {})
     if agent.get("cost_usd") is None:
         group.unpriced += 1
     else:
         group.cost_usd = (group.cost_usd or 0.0) + agent["cost_usd"]
+        if provenance != "run":
+            group.earlier_cost_usd += agent["cost_usd"]
     if agent.get("tokens_used") is None:
         group.unmetered += 1
     else:
@@ -138,21 +162,24 @@ def _add(group: Group, result: Mapping[str, Any]) -> None:
     if ambiguous and result["outcome"] != "error":
         group.ambiguous += 1
         return
+    if not ambiguous:
+        group.attempts[case_id] += 1
     for mode in score["failure_modes"]:
         group.failure_modes[mode["code"], mode["severity"]] += 1
     if result["outcome"] == "error":
         group.errors += 1
         return
-    if result["outcome"] == "passed":
-        group.passed += 1
-    else:
-        group.failed += 1
+    passed = result["outcome"] == "passed"
+    group.passed += passed
+    group.failed += not passed
+    group.passes.setdefault(case_id, []).append(passed)
     group.scores.setdefault(case_id, []).append(score["score"])
     trial = result["trial"]
-    name = f"{case_id}-t{trial}" if trial > 1 else case_id
+    # No case id has brackets: a case may well be called "a-t2".
+    name = f"{case_id}[t{trial}]" if trial > 1 else case_id
     group.per_case[name] = BenchScore.model_validate(score)
     for key, value in score["breakdown"].items():
-        group.breakdown.setdefault(key, []).append(value)
+        group.breakdown.setdefault(key, {}).setdefault(case_id, []).append(value)
 
 
 def make_report(
@@ -162,6 +189,7 @@ def make_report(
     harness_version: str,
     agent_settings: Mapping[str, Any],
     complete: bool,
+    rubric_isolation: str = "",
 ) -> BenchRunReport:
     """Return the report of one group.
 
@@ -171,11 +199,11 @@ def make_report(
         harness_version: Ours.
         agent_settings: The agent's name, label and options: the system under test.
         complete: Every selected case was judged.
+        rubric_isolation: ``offline`` or ``online``; "": nobody knows.
     """
     # A group is made of at least one result.
     assert group.started_at is not None
     assert group.ended_at is not None
-    corpus = json.dumps(sorted(group.digests.items()))
     settings = json.dumps(agent_settings, sort_keys=True, default=str)
     return BenchRunReport(
         run_id=run_id,
@@ -184,7 +212,7 @@ def make_report(
         harness_version=harness_version,
         sut_digest=hash_bytes(settings.encode()),
         rubric_digest=group.rubric_digest,
-        cassette_corpus_digest=hash_bytes(corpus.encode()),
+        cassette_corpus_digest=corpus_digest(group.digests),
         started_at=group.started_at,
         ended_at=group.ended_at,
         per_case=group.per_case,
@@ -199,9 +227,20 @@ def make_report(
             )
         ),
         complete=complete and group.errors == 0,
-        isolation_class=group.workspace,
-        host_fingerprint=hash_bytes("\0".join(host_facts().values()).encode()),
+        isolation_class=group.workspace
+        + (f"; rubric {rubric_isolation}" if rubric_isolation else ""),
+        host_fingerprint=host_fingerprint(host_facts()),
     )
+
+
+def corpus_digest(cases: Mapping[str, str]) -> str:
+    """Return one digest of cases: their ids and digests."""
+    return hash_bytes(json.dumps(sorted(cases.items())).encode())
+
+
+def host_fingerprint(facts: Mapping[str, str]) -> str:
+    """Return one digest of what ``host_facts`` says."""
+    return hash_bytes("\0".join(facts.values()).encode())
 
 
 def host_facts() -> dict[str, str]:

@@ -24,7 +24,10 @@ from pytest_codegenie.reporters.rows import FOOTNOTE
 from pytest_codegenie.reporters.rows import NotPassed
 from pytest_codegenie.reporters.rows import mean_of
 from pytest_codegenie.reporters.rows import not_passed
+from pytest_codegenie.reporters.rows import recalled_of
+from pytest_codegenie.reporters.rows import shown
 from pytest_codegenie.reporters.rows import time_of
+from pytest_codegenie.reporters.rows import trials_of
 
 
 #: So many results that did not pass are listed; nobody reads more on a terminal.
@@ -47,9 +50,11 @@ class ConsoleReporter:
         """Yield the lines."""
         console = _console(form)
         for part in _parts(run):
-            with console.capture() as shown:
-                console.print(part)
-            for line in shown.get().splitlines():
+            with console.capture() as captured:
+                # What has a command in it is there to be copied.
+                whole = isinstance(part, Text) and part.no_wrap is True
+                console.print(part, soft_wrap=whole)
+            for line in captured.get().splitlines():
                 yield f"{line.rstrip()}\n"
 
 
@@ -74,7 +79,7 @@ def _parts(run: StoredRun) -> Iterator[RenderableType]:
     began = f"{record.started_at:%Y-%m-%d %H:%M:%S %Z}"
     yield Text(f"run {printable(record.run_id)}, begun {began}", style="bold")
     if overview.shortfall:
-        yield Text(printable(overview.shortfall), style="yellow")
+        yield Text(printable(overview.shortfall), style="yellow", no_wrap=True)
     for task_class, groups in groupby(overview.groups, key=lambda g: g.task_class):
         yield Text("")
         yield _figures(task_class, list(groups))
@@ -113,7 +118,6 @@ def _figures(task_class: str, groups: Sequence[Group]) -> Table:
 
 
 def _figure_cells(group: Group) -> Iterator[Text]:
-    bound = group.bound().value
     yield Text(printable(group.agent))
     yield Text(str(len(group.digests)))
     yield Text(str(group.passed), style="green" if group.passed else "")
@@ -121,16 +125,16 @@ def _figure_cells(group: Group) -> Iterator[Text]:
     yield Text(str(group.errors), style="magenta" if group.errors else "")
     yield Text(str(group.ambiguous))
     yield Text(mean_of(group))
-    yield Text("n/a" if bound is None else f"{bound:.3f}")
+    yield Text(shown(group.bound().value))
     yield _at_least(group.cost_usd, group.unpriced, "{:.4f}".format)
     yield _at_least(group.tokens, group.unmetered, _short)
     yield Text(time_of(group.seconds))
 
 
-def _at_least(known: float | None, without: int, shown: Callable[[float], str]) -> Text:
+def _at_least(known: float | None, without: int, form: Callable[[float], str]) -> Text:
     if known is None:
         return Text("unknown")
-    return Text(f"{_AT_LEAST if without else ''}{shown(known)}")
+    return Text(f"{_AT_LEAST if without else ''}{form(known)}")
 
 
 def _short(count: float) -> str:
@@ -153,6 +157,12 @@ def _notes(overview: Overview) -> Iterator[Text]:
             yield Text(f"no bound for {name}: {bound.note}")
     if any(group.results != len(group.digests) for group in overview.groups):
         yield Text("Each trial of a case is a result of its own, counted as one.")
+    for group in overview.groups:
+        name = printable(f"{group.task_class} [{group.agent}]")
+        if trials := group.trial_figures():
+            yield Text(f"trials of {name}: {trials_of(trials)}")
+        if recalled := recalled_of(group):
+            yield Text(f"origin of {name}: {recalled}")
     if any(
         0 < without < group.results
         for group in overview.groups

@@ -36,8 +36,8 @@ class CsvReporter:
             row = _columns(flat_row(run, result), keys)
             if not header:
                 header = list(row)
-                yield _line(header)
-            yield _line(row.values())
+                yield csv_line(header)
+            yield csv_line(row.values())
 
 
 def _columns(row: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
@@ -53,7 +53,8 @@ def _columns(row: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     return columns
 
 
-def _line(cells: Iterable[Any]) -> str:
+def csv_line(cells: Iterable[Any]) -> str:
+    """Return a row, with its line end; None is an empty cell."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\r\n").writerow(map(_cell, cells))
     return buffer.getvalue()

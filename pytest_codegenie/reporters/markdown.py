@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_codegenie.errors import printable
 from pytest_codegenie.evidence import Group
 from pytest_codegenie.evidence import Overview
 from pytest_codegenie.evidence import StoredRun
+from pytest_codegenie.evidence.statistics import TrialFigures
+from pytest_codegenie.reporters.markup import as_code
+from pytest_codegenie.reporters.markup import table_head
+from pytest_codegenie.reporters.markup import table_row
 from pytest_codegenie.reporters.protocol import Form
 from pytest_codegenie.reporters.rows import FOOTNOTE
 from pytest_codegenie.reporters.rows import NotPassed
 from pytest_codegenie.reporters.rows import cost_of
 from pytest_codegenie.reporters.rows import mean_of
 from pytest_codegenie.reporters.rows import not_passed
+from pytest_codegenie.reporters.rows import recalled_of
+from pytest_codegenie.reporters.rows import shown
 from pytest_codegenie.reporters.rows import time_of
 from pytest_codegenie.reporters.rows import tokens_of
 
@@ -26,13 +29,13 @@ from pytest_codegenie.reporters.rows import tokens_of
 STEP_SUMMARY_BYTES = 1 << 20
 #: Less than this does not hold the headings, whatever the run.
 LEAST_BYTES = 8_192
-#: Characters of somebody else's text.
-_SHOWN = 300
-#: Whatever Markdown, or what GitHub adds to it, could take for markup.
-_MARKUP = re.compile(r"[\\`*_{}\[\]<>()#!|~$&@\"']|://|www\.")
 _FIGURES = (
     *("task class", "agent", "cases", "passed", "failed", "errors", "ambiguous"),
     *("mean", "95% lower bound", "cost (USD)", "tokens", "time"),
+)
+_TRIALS = (
+    *("task class", "agent", "k", "pass@1", "pass@k", "pass^k"),
+    *("cases that flip", "too few trials for k"),
 )
 _CASES = ("case", "outcome", "failure modes", "message", "artifacts")
 
@@ -60,6 +63,8 @@ class MarkdownReporter:
         """Yield the parts."""
         overview = run.overview()
         blocks = [_figures(run, overview)]
+        if trials := _trials(overview):
+            blocks.append(trials)
         if cases := not_passed(run):
             blocks.append(_cases(cases))
         limit = min(form.max_bytes or STEP_SUMMARY_BYTES, STEP_SUMMARY_BYTES)
@@ -90,24 +95,32 @@ def _left_out(count: int, run: StoredRun) -> str:
     rows = "1 row is" if count == 1 else f"{count} rows are"
     return (
         f"\n**{rows} left out**: GitHub takes no more than this. All results: "
-        f"{_code(f'codegenie report {run.record.run_id} --format csv')}\n"
+        f"{as_code(f'codegenie report {run.record.run_id} --format csv')}\n"
     )
 
 
 def _figures(run: StoredRun, overview: Overview) -> _Block:
     warning = overview.shortfall
     return _Block(
-        before=f"### codegenie: run {_code(run.record.run_id)}\n\n"
-        + (f"**{_code(warning, 600)}**\n\n" if warning else "")
-        + _table_head(_FIGURES),
-        rows=[_row(_figure_cells(group)) for group in overview.groups],
-        after=f"\n{FOOTNOTE}\n",
+        before=f"### codegenie: run {as_code(run.record.run_id)}\n\n"
+        + (f"**{as_code(warning, 600)}**\n\n" if warning else "")
+        + table_head(_FIGURES),
+        rows=[table_row(_figure_cells(group)) for group in overview.groups],
+        after=f"\n{FOOTNOTE}\n" + "".join(_origins(overview)),
     )
 
 
+def _origins(overview: Overview) -> Iterator[str]:
+    """Yield what agents did not work on in this run."""
+    for group in overview.groups:
+        if recalled := recalled_of(group):
+            name = f"{as_code(group.task_class)} [{as_code(group.agent)}]"
+            yield f"\nOrigin of {name}: {recalled}.\n"
+
+
 def _figure_cells(group: Group) -> Iterator[str]:
-    yield _code(group.task_class)
-    yield _code(group.agent)
+    yield as_code(group.task_class)
+    yield as_code(group.agent)
     for count in (
         *(len(group.digests), group.passed),
         *(group.failed, group.errors, group.ambiguous),
@@ -121,49 +134,51 @@ def _figure_cells(group: Group) -> Iterator[str]:
     yield time_of(group.seconds)
 
 
+def _trials(overview: Overview) -> _Block | None:
+    """Return what several trials say; None where each case had one."""
+    rows = [
+        table_row(_trial_cells(group, trials))
+        for group in overview.groups
+        if (trials := group.trial_figures())
+    ]
+    if not rows:
+        return None
+    return _Block(
+        before="\nAbove each trial is counted, and below each case once: k trials of a "
+        f"case.\n\n{table_head(_TRIALS)}",
+        rows=rows,
+        after="",
+    )
+
+
+def _trial_cells(group: Group, trials: TrialFigures) -> Iterator[str]:
+    first, last = trials.at[0], trials.at[-1]
+    yield as_code(group.task_class)
+    yield as_code(group.agent)
+    yield str(last.k)
+    yield shown(first.pass_at)
+    yield shown(last.pass_at)
+    yield shown(last.pass_hat)
+    yield f"{trials.flipping} of {trials.repeated}"
+    yield str(last.left_out)
+
+
 def _cases(cases: Sequence[NotPassed]) -> _Block:
     did = "1 result is" if len(cases) == 1 else f"{len(cases)} results are"
     return _Block(
         before=f"\n<details>\n<summary>{did} no pass</summary>\n\n"
-        + _table_head(_CASES),
+        + table_head(_CASES),
         rows=[
-            _row(
+            table_row(
                 (
-                    _code(case.name),
+                    as_code(case.name),
                     case.kind,
-                    " ".join(_code(mode) for mode in case.failure_modes),
-                    _code(case.message),
-                    _code(case.artifacts),
+                    " ".join(as_code(mode) for mode in case.failure_modes),
+                    as_code(case.message),
+                    as_code(case.artifacts),
                 )
             )
             for case in cases
         ],
         after="\n</details>\n",
     )
-
-
-def _table_head(names: Iterable[str]) -> str:
-    return _row(names) + _row("---" for _ in names)
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |\n"
-
-
-def _code(text: str, shown: int = _SHOWN) -> str:
-    """Return somebody else's text so that it is shown, whatever it holds.
-
-    As code GitHub looks for no names, issues or emoji in it; as entities no character
-    is markup.
-    """
-    line = printable(" ".join(text.split()))
-    if len(line) > shown:
-        line = f"{line[:shown]}…"
-    if not line:
-        return ""
-    escaped = _MARKUP.sub(lambda found: _entities(found[0]), line)
-    return f"<code>{escaped}</code>"
-
-
-def _entities(text: str) -> str:
-    return "".join(f"&#{ord(char)};" for char in text)

@@ -1,13 +1,13 @@
-"""Results as flat rows, and what did not pass: what several reporters show."""
+"""Results as flat rows, figures as text: what several reporters show."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pytest_codegenie.evidence import Group
 from pytest_codegenie.evidence import StoredRun
+from pytest_codegenie.evidence.rows import flat_row as flat_row
+from pytest_codegenie.evidence.statistics import TrialFigures
 from pytest_codegenie.models import CaseResult
 
 
@@ -16,36 +16,6 @@ FOOTNOTE = (
     "Errors and ambiguous cases are in no mean and in no bound. Cost and tokens are as "
     "reported by the agent."
 )
-
-
-def flat_row(run: StoredRun, result: CaseResult) -> Mapping[str, Any]:
-    """Return a result's row; what is unknown is None.
-
-    Args:
-        run: The run that it is of.
-        result: The result.
-    """
-    agent = result.output.agent if result.output else None
-    return {
-        "run_id": result.run_id,
-        "task_class": result.task_class,
-        "case_id": result.case_id,
-        "disposition": result.disposition,
-        "agent": result.agent,
-        "trial": result.trial,
-        "outcome": result.outcome,
-        # An error is no score of 0: nothing was judged.
-        "score": None if result.outcome == "error" else result.score.score,
-        "passed": None if result.outcome == "error" else result.score.passed,
-        "breakdown": dict(result.score.breakdown),
-        "failure_modes": [mode.code for mode in result.score.failure_modes],
-        "cost_usd": agent and agent.cost_usd,
-        "tokens": agent and agent.tokens_used,
-        "model": agent and agent.model_name,
-        "seconds": round(sum(result.timings.values()), 6) if result.timings else None,
-        "artifacts": run.artifacts(result),
-        "message": result.message,
-    }
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -113,9 +83,60 @@ def _partly_known(known: str | None, without: int) -> str:
     return f"{known} + {without} unknown" if without else known
 
 
+#: ``Provenance`` to what is said of such results.
+_RECALLED = {
+    "verdict-cache": "from the cache",
+    "patch-cache": "judged anew, the patch from the cache",
+    "regraded": "judged anew, the patch from an earlier run",
+}
+
+
+def recalled_of(group: Group) -> str:
+    """Return how many results come from where; "" where agents worked on all."""
+    return "; ".join(
+        f"{group.recalled[kind]} of {group.results} {words}"
+        for kind, words in _RECALLED.items()
+        if group.recalled[kind]
+    )
+
+
 def mean_of(group: Group) -> str:
     """Return a group's mean score, as a table shows it."""
-    return "n/a" if group.mean_score is None else f"{group.mean_score:.3f}"
+    return shown(group.mean_score)
+
+
+def bound_of(group: Group) -> str:
+    """Return a group's lower bound with its estimator, or why there is none."""
+    bound = group.bound()
+    return f"{shown(bound.value)} ({bound.note})"
+
+
+def shown(value: float | None) -> str:
+    """Return a share or a score, as a table shows it."""
+    return "n/a" if value is None else f"{value:.3f}"
+
+
+def trials_of(figures: TrialFigures) -> str:
+    """Return in a line what several trials of each case say."""
+    first, last = figures.at[0], figures.at[-1]
+    parts = [
+        f"pass@1 {shown(first.pass_at)}  pass@{last.k} {shown(last.pass_at)}  "
+        f"pass^{last.k} {shown(last.pass_hat)}",
+        f"{figures.flipping} of {figures.repeated} cases flip",
+    ]
+    if last.left_out:
+        parts.append(f"at {last.k} without {left_out_of(figures)}")
+    return "; ".join(parts)
+
+
+def left_out_of(figures: TrialFigures) -> str:
+    """Return how many cases had too many errors for all trials to be judged."""
+    return f"{cases_of(figures.at[-1].left_out)} with fewer judged trials"
+
+
+def cases_of(count: int) -> str:
+    """Return a number of cases in words."""
+    return f"{count} case{'' if count == 1 else 's'}"
 
 
 def time_of(seconds: float) -> str:

@@ -6,6 +6,11 @@ import textwrap
 from collections.abc import Sequence
 
 from pytest_codegenie.evidence import Group
+from pytest_codegenie.reporters.rows import bound_of
+from pytest_codegenie.reporters.rows import cases_of
+from pytest_codegenie.reporters.rows import recalled_of
+from pytest_codegenie.reporters.rows import shown
+from pytest_codegenie.reporters.rows import trials_of
 
 
 _COLUMNS = 80
@@ -40,10 +45,13 @@ def _group_lines(group: Group) -> list[str]:
         f"  cases    {_counts(group, counted)}",
         f"  score    {_score(group)}",
     ]
+    trials = group.trial_figures()
+    if trials:
+        lines.append(f"  trials   {trials_of(trials)}")
     means = group.breakdown_means()
     if means:
-        shown = "  ".join(f"{key} {value:.3f}" for key, value in means.items())
-        lines.append(f"  means    {shown}")
+        each = "  ".join(f"{key} {value:.3f}" for key, value in means.items())
+        lines.append(f"  means    {each}")
     for severity in _SEVERITIES:
         codes = [
             f"{code} x{count}"
@@ -52,12 +60,19 @@ def _group_lines(group: Group) -> list[str]:
         ]
         if codes:
             lines.append(f"  {severity:<8} {', '.join(codes)}")
+    recalled = recalled_of(group)
+    if recalled:
+        lines.append(f"  origin   {recalled}")
     lines.append(f"  cost     {_cost(group)}; time {group.seconds:.1f} s")
     return lines
 
 
 def _counts(group: Group, counted: int) -> str:
-    parts = [f"{group.passed} of {counted} passed"]
+    trials = group.trial_figures()
+    results = (
+        f"{counted} trials of {cases_of(len(group.passes))}" if trials else counted
+    )
+    parts = [f"{group.passed} of {results} passed"]
     if group.errors:
         parts.append(f"{group.errors} not judged (errors)")
     if group.ambiguous:
@@ -69,19 +84,17 @@ def _score(group: Group) -> str:
     mean = group.mean_score
     if mean is None:
         return "none: no case was judged"
-    deviation = group.score_stddev
-    bound = group.bound()
-    shown_deviation = "n/a" if deviation is None else f"{deviation:.3f}"
-    shown_bound = (
-        f"n/a ({bound.note})"
-        if bound.value is None
-        else f"{bound.value:.3f} ({bound.note})"
+    return (
+        f"mean {mean:.3f}  stddev {shown(group.score_stddev)}  "
+        f"95% lower bound {bound_of(group)}"
     )
-    return f"mean {mean:.3f}  stddev {shown_deviation}  95% lower bound {shown_bound}"
 
 
 def _cost(group: Group) -> str:
     if group.cost_usd is None:
         return "unknown (no agent reported one)"
     unpriced = f", {group.unpriced} results without" if group.unpriced else ""
-    return f"{group.cost_usd:.4f} USD as reported by the agent{unpriced}"
+    earlier = ""
+    if group.recalled and group.earlier_cost_usd:
+        earlier = f", {group.earlier_cost_usd:.4f} of it spent in earlier runs"
+    return f"{group.cost_usd:.4f} USD as reported by the agent{unpriced}{earlier}"

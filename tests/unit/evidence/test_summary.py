@@ -139,10 +139,79 @@ def test_trials_of_a_case_are_averaged_before_anything_is_counted_over_cases() -
     assert group.mean_score == pytest.approx((1.1 / 3 + 1) / 2)
     for order in permutations(results):
         assert only(*order).case_means == group.case_means
-    assert set(group.per_case) == {"a", "a-t2", "a-t3", "b"}
+    assert set(group.per_case) == {"a", "a[t2]", "a[t3]", "b"}
     assert (group.passed, group.failed) == (2, 2)
     # Three trials of two cases are a sample of two.
     assert group.bound().note == "too few cases (2 of at least 3)"
+
+
+def test_a_trial_is_never_taken_for_a_case_that_is_called_so() -> None:
+    results = [
+        plain("a", "passed", 0.9, trial=1),
+        plain("a", "failed", 0.1, trial=2),
+        plain("a-t2", "passed", 0.8, trial=1),
+        plain("a-t2", "failed", 0.2, trial=2),
+    ]
+    for order in permutations(results):
+        per_case = only(*order).per_case
+        assert {name: score.score for name, score in per_case.items()} == {
+            "a": 0.9,
+            "a[t2]": 0.1,
+            "a-t2": 0.8,
+            "a-t2[t2]": 0.2,
+        }
+
+
+def test_the_bound_is_over_cases_not_over_trials() -> None:
+    """Of trials that agree more are worth no more than one."""
+    once = [plain(name, "passed") for name in "abcdefghij"]
+    often = [one | {"trial": trial} for one in once for trial in range(1, 6)]
+    assert only(*often).bound() == only(*once).bound()
+    assert only(*once).bound().value == pytest.approx(0.7411, abs=5e-5)
+    assert only(*once).trial_figures() is None
+
+
+def test_several_trials_say_how_often_one_of_them_passes_and_how_often_all() -> None:
+    group = only(
+        plain("a", "passed", trial=1),
+        plain("a", "failed", trial=2),
+        plain("b", "passed", trial=1),
+        plain("b", "passed", trial=2),
+        plain("c", "failed", trial=1),
+        plain("c", "error", trial=2),
+        plain("d", "error", trial=1),
+        plain("d", "error", trial=2),
+        plain("e", "passed", trial=1, disposition="ambiguous"),
+    )
+    figures = group.trial_figures()
+    assert figures is not None
+    first, last = figures.at
+    assert (first.k, first.cases, first.pass_at, first.pass_hat) == (1, 3, 0.5, 0.5)
+    assert (last.k, last.cases, last.left_out) == (2, 2, 1)
+    assert (last.pass_at, last.pass_hat) == (1.0, 0.5)
+    assert (figures.repeated, figures.flipping) == (2, 1)
+
+
+def test_trials_that_were_all_errors_are_still_trials() -> None:
+    group = only(plain("a", "error", trial=1), plain("a", "error", trial=2))
+    figures = group.trial_figures()
+    assert figures is not None
+    assert [(at.k, at.pass_at) for at in figures.at] == [(1, None), (2, None)]
+
+
+def test_errors_of_ambiguous_cases_are_no_trials() -> None:
+    unclear = [plain("b", "error", trial=n, disposition="ambiguous") for n in (1, 2)]
+    assert only(plain("a"), *unclear).trial_figures() is None
+
+
+def test_breakdown_keys_are_averaged_over_cases_not_over_trials() -> None:
+    group = only(
+        plain("a", breakdown={"fixed": 1.0}, trial=1),
+        plain("a", breakdown={"fixed": 0.5}, trial=2),
+        plain("b", breakdown={"fixed": 0.0}, trial=1),
+        plain("b", "error", trial=2),
+    )
+    assert group.breakdown_means() == {"fixed": 0.375}
 
 
 def test_breakdown_keys_are_averaged_over_the_cases_that_have_them() -> None:
@@ -267,3 +336,19 @@ def test_facts_of_the_host_are_text_that_is_not_empty() -> None:
     facts = host_facts()
     assert set(facts) == {"system", "release", "machine", "python", "implementation"}
     assert all(isinstance(value, str) and value for value in facts.values())
+
+
+def test_what_no_agent_worked_on_is_counted_by_where_it_comes_from() -> None:
+    group = only(
+        plain("a", cost=1.0),
+        plain("b", cost=0.25, provenance="verdict-cache"),
+        plain("c", cost=0.5, provenance="patch-cache"),
+        plain("d", "failed", cost=0.125, provenance="regraded"),
+        plain("e", "error", provenance="verdict-cache"),
+    )
+    assert group.recalled == {"verdict-cache": 2, "patch-cache": 1, "regraded": 1}
+    # All of it is what the agents cost; not all of it was spent now.
+    assert (group.cost_usd, group.earlier_cost_usd) == (1.875, 0.875)
+    old = plain("a")
+    del old["provenance"]  # written by a version that knew no cache
+    assert only(old).recalled == {}

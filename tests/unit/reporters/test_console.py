@@ -64,6 +64,10 @@ def test_trials_are_counted_as_results_and_it_says_so(tmp_path: Path) -> None:
     assert figures(text, "nop")[:4] == ["nop", "1", "1", "1"]
     assert "Each trial of a case is a result of its own" in text
     assert "demo a[nop-t2]" in text
+    assert (
+        "trials of demo [nop]: pass@1 0.500  pass@2 1.000  pass^2 0.000; 1 of 1 cases\n"
+        "flip\n"
+    ) in text
 
 
 def test_it_fits_the_width_whatever_the_names_are(tmp_path: Path) -> None:
@@ -132,9 +136,10 @@ def test_a_long_list_is_cut_and_says_so(tmp_path: Path) -> None:
 
 def test_a_run_that_was_cut_off_says_so(tmp_path: Path) -> None:
     run = store_run(tmp_path, [result("a")], selected=["a[nop]", "b[nop]"])
-    assert "not finished: 1 of 2 items have a result; without one: b[nop]\n" in (
-        reported(run, "console")
-    )
+    assert (
+        "not finished: 1 of 2 items have a result; without one: b[nop]; resume it: "
+        "pytest --codegenie-resume example\n"
+    ) in reported(run, "console")
 
 
 @pytest.mark.parametrize(

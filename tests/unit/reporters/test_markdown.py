@@ -81,6 +81,30 @@ def test_figures_stand_beside_one_another_and_what_did_not_pass_below(
     assert "not finished" not in page.text
 
 
+def test_trials_have_a_table_of_their_own(tmp_path: Path) -> None:
+    run = store_run(
+        tmp_path,
+        [
+            *(result(name, trial=trial) for name in "ab" for trial in (1, 2, 3)),
+            *(result("c", trial=trial) for trial in (1, 2)),
+            result("c", "error", trial=3),
+            *(result("d", trial=trial) for trial in (1, 2)),
+            result("d", "failed", trial=3),
+            result("a", agent="once"),
+        ],
+        trials=3,
+    )
+    page = Page(reported(run, "markdown"))
+    _, trials, _ = page.tables
+    assert trials == [
+        [
+            *("task class", "agent", "k", "pass@1", "pass@k", "pass^k"),
+            *("cases that flip", "too few trials for k"),
+        ],
+        ["demo", "nop", "3", "0.917", "1.000", "0.667", "1 of 4", "1"],
+    ]
+
+
 def test_a_run_without_failures_has_no_list_of_them(tmp_path: Path) -> None:
     page = Page(reported(store_run(tmp_path, [result("a")]), "markdown"))
     assert len(page.tables) == 1

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support_runs import NOW
@@ -19,7 +20,7 @@ from pytest_codegenie.models import RunSummary
 KEYS = [
     *("run_id", "task_class", "case_id", "disposition", "agent", "trial", "outcome"),
     *("score", "passed", "breakdown", "failure_modes", "cost_usd", "tokens", "model"),
-    *("seconds", "artifacts", "message"),
+    *("seconds", "artifacts", "message", "provenance"),
 ]
 
 
@@ -62,6 +63,7 @@ def test_jsonl_has_a_flat_line_for_each_result_in_their_order(tmp_path: Path) ->
         "seconds": 1.5,
         "artifacts": "cases/b/nop-t1",
         "message": "über\nzwei",
+        "provenance": "run",
     }
     assert (second["case_id"], second["outcome"]) == ("a", "passed")
 
@@ -103,6 +105,10 @@ def test_json_has_what_the_run_was_and_a_summary_for_each_group(
         "selected": 3,
         "without_result": ["c[w]"],
         "versions": {"pytest-codegenie": "0", "pytest": "9"},
+        "figures": [
+            figures_of("w", passed=0, failed=1, mean_score=0.0),
+            figures_of("x", passed=1, failed=0, mean_score=1.0),
+        ],
     }
     assert [s.pop("resolve_rate") for s in summaries] == [0.0, 1.0]
     records = [RunSummary.model_validate(s) for s in summaries]
@@ -110,6 +116,65 @@ def test_json_has_what_the_run_was_and_a_summary_for_each_group(
         ("demo", "w", 1),
         ("demo", "x", 1),
     ]
+
+
+def figures_of(agent: str, **values: Any) -> dict[str, Any]:
+    """The figures of an agent with one result."""
+    return {
+        "task_class": "demo",
+        "agent": agent,
+        "cases": 1,
+        "errors": 0,
+        "ambiguous": 0,
+        "provenance": {"run": 1},
+        "score_stddev": None,
+        "lower_bound_95": None,
+        "lower_bound_note": "too few cases (1 of at least 3)",
+        "trials": None,
+    } | values
+
+
+def test_json_has_figures_of_trials_beside_what_is_in_none_of_them(
+    tmp_path: Path,
+) -> None:
+    run = store_run(
+        tmp_path,
+        [
+            *(result(name, trial=trial) for name in "abc" for trial in (1, 2)),
+            result("d", "failed", trial=1),
+            result("d", trial=2),
+            result("e", "error", trial=1),
+            result("e", trial=2),
+            result("f", disposition="ambiguous", trial=1),
+        ],
+        trials=2,
+    )
+    (figures,) = json.loads(reported(run, "json"))["figures"]
+    trials = figures["trials"]
+    assert figures == figures_of(
+        "nop",
+        cases=6,
+        passed=8,
+        failed=1,
+        errors=1,
+        ambiguous=1,
+        provenance={"run": 11},
+        mean_score=0.9,
+        score_stddev=pytest.approx(0.2236, abs=5e-5),
+        lower_bound_note="Clopper-Pearson cap",
+        lower_bound_95=pytest.approx(0.05**0.2),
+        trials=trials,
+    )
+    assert trials == {
+        "trials": 2,
+        "repeated": 4,
+        "flipping": 1,
+        "flip_share": 0.25,
+        "at": [
+            {"k": 1, "cases": 5, "left_out": 0, "pass_at": 0.9, "pass_hat": 0.9},
+            {"k": 2, "cases": 4, "left_out": 1, "pass_at": 1.0, "pass_hat": 0.75},
+        ],
+    }
 
 
 def rows(text: str) -> list[dict[str, str]]:

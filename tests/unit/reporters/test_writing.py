@@ -74,7 +74,7 @@ def test_a_report_is_written_under_its_suffix(run: StoredRun, name: str) -> None
 def test_every_suffix_is_its_own() -> None:
     makers = [make_part("reporter", n, BUILTIN_PARTS.reporters) for n in NAMES]
     assert sorted(reporter.suffix for reporter in makers) == [
-        *("csv", "json", "jsonl", "md", "txt"),
+        *("csv", "json", "jsonl", "md", "predictions.jsonl", "txt", "xml"),
     ]
 
 
