@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_codegenie.corpus.case_file import warn_when_stale as warn_when_stale
+from pytest_codegenie.corpus.checks import TIERS as TIERS
 from pytest_codegenie.corpus.checks import Complaint as Complaint
 from pytest_codegenie.corpus.checks import check_task_class as check_task_class
 from pytest_codegenie.corpus.listing import remember_listing as remember_listing

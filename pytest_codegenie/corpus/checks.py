@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,10 +30,9 @@ REQUIRED = (
     "README.md",
     "tests",
 )
-#: Tiers, lowest first; ``silver`` and above need cases that no corpus was made from.
-TIERS = ("bronze", "silver", "gold", "platinum")
-HELD_OUT_FROM = "silver"
-MIN_HELD_OUT = 5
+#: Where a project has no tiers of its own: each with the number of held-out cases,
+#: that no corpus was made from, which a task class needs to declare it.
+TIERS: Mapping[str, int] = {"bronze": 0, "silver": 5, "gold": 5, "platinum": 5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,16 @@ class Complaint:
         return f"{self.place}: {self.fault}{remedy}" if self.place else self.fault
 
 
-def check_task_class(directory: Path) -> tuple[list[Complaint], tuple[BenchCase, ...]]:
-    """Return every complaint about a task class, and the cases that verify."""
+def check_task_class(
+    directory: Path, *, tiers: Mapping[str, int] = TIERS
+) -> tuple[list[Complaint], tuple[BenchCase, ...]]:
+    """Return every complaint about a task class, and the cases that verify.
+
+    Args:
+        directory: Of the task class.
+        tiers: Those it may declare, lowest first, each with the held-out cases that
+            it needs.
+    """
     complaints: list[Complaint] = []
     complaints += _missing_parts(directory)
     complaints += _literal_name(directory)
@@ -72,7 +80,7 @@ def check_task_class(directory: Path) -> tuple[list[Complaint], tuple[BenchCase,
             read_task(case)
         complaints += _case_parts(case)
     if task_class is not None:
-        complaints += _tiers(directory, task_class, cases)
+        complaints += _tiers(directory, task_class, cases, tiers)
     return complaints, tuple(cases)
 
 
@@ -157,25 +165,29 @@ def _case_parts(case: BenchCase) -> Iterator[Complaint]:
 
 
 def _tiers(
-    directory: Path, task_class: TaskClass, cases: list[BenchCase]
+    directory: Path,
+    task_class: TaskClass,
+    cases: list[BenchCase],
+    tiers: Mapping[str, int],
 ) -> Iterator[Complaint]:
     place = relative(directory / REGISTRATION)
-    tiers = task_class.min_cases_for_promotion
-    for tier, count in tiers.items():
-        if tier not in TIERS or type(count) is not int or count < 1:
+    declared = task_class.min_cases_for_promotion
+    for tier, count in declared.items():
+        if tier not in tiers or type(count) is not int or count < 1:
             yield Complaint(
                 place,
                 f"min_cases_for_promotion: {tier!r}: {count!r} is no tier with a "
                 "number of cases",
-                f"use some of {', '.join(TIERS)}, each with a whole number above 0",
+                f"use some of {', '.join(tiers)}, each with a whole number above 0",
                 9,
             )
-    high = TIERS[TIERS.index(HELD_OUT_FROM) :]
+    needed = {tier: count for tier, count in tiers.items() if tier in declared}
+    most = max(needed, key=needed.__getitem__, default="")
     held_out = sum(case.curation_class == "held-out" for case in cases)
-    if any(tier in high for tier in tiers) and held_out < MIN_HELD_OUT:
+    if most and held_out < needed[most]:
         yield Complaint(
             relative(directory / CASES),
-            f"{held_out} held-out cases, but {place} declares a tier of "
-            f"{HELD_OUT_FROM} or above",
-            f"add held-out cases until there are {MIN_HELD_OUT}, or drop the tier",
+            f"{held_out} held-out cases, but {place} declares the tier {most!r}, "
+            f"which takes {needed[most]}",
+            f"add held-out cases until there are {needed[most]}, or drop the tier",
         )

@@ -144,7 +144,8 @@ def test_every_complaint_of_a_corpus_comes_in_one_run(bench: Bench) -> None:
             '{"silver": 5}',
             [
                 "bench/demo-task/cases: 1 held-out cases, but "
-                "bench/demo-task/registration.py declares a tier of silver or above\n"
+                "bench/demo-task/registration.py declares the tier 'silver', which "
+                "takes 5\n"
                 "    add held-out cases until there are 5, or drop the tier"
             ],
         ),
@@ -195,3 +196,17 @@ def test_a_complaint_reads_as_place_fault_and_remedy(
     complaint: Complaint, text: str
 ) -> None:
     assert str(complaint) == text
+
+
+def test_tiers_are_those_of_the_project(bench: Bench) -> None:
+    bench.case("held-out")
+    edit(bench.directory / "registration.py", '"bronze": 5', '"trusted": 5, "pro": 9')
+    own = {"tried": 0, "trusted": 1, "pro": 2}
+    assert [str(one) for one in check_task_class(bench.directory, tiers=own)[0]] == [
+        "bench/demo-task/cases: 1 held-out cases, but bench/demo-task/registration.py "
+        "declares the tier 'pro', which takes 2\n"
+        "    add held-out cases until there are 2, or drop the tier"
+    ]
+    bench.case("another")
+    assert check_task_class(bench.directory, tiers=own)[0] == []
+    assert len(check_task_class(bench.directory)[0]) == 2

@@ -1,0 +1,1 @@
+"""Whether what was measured is enough for the next tier of trust."""
