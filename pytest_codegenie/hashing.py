@@ -22,6 +22,7 @@ import re
 import reprlib
 import stat
 from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,6 +83,39 @@ def digest_fault(value: object) -> str:
 def hash_bytes(data: bytes) -> str:
     """Return the digest of ``data`` as ``blake3:<hex>``."""
     return PREFIX + blake3(data).hexdigest()
+
+
+def hash_for(purpose: str, data: bytes) -> str:
+    """Return the digest of ``data`` for one purpose, as ``blake3:<hex>``.
+
+    It is BLAKE3 in its mode for deriving keys, so that a digest made for one purpose is
+    never the one of the same bytes for another, nor that of ``hash_bytes``.
+
+    Args:
+        purpose: A constant that nothing else uses: who, what, and a version.
+        data: What is hashed.
+    """
+    return PREFIX + blake3(data, derive_key_context=purpose).hexdigest()
+
+
+def hash_fields(purpose: str, fields: Mapping[str, bytes]) -> str:
+    """Return the digest of named values for one purpose, as ``blake3:<hex>``.
+
+    No two mappings give one stream, however their names and values are cut: lengths
+    stand before what they measure, and fields in the order of their names' bytes::
+
+        stream := u64(number of fields)  { u64(len(name)) name  u64(len(value)) value }
+
+    Args:
+        purpose: As in ``hash_for``.
+        fields: Name to value.
+    """
+    named = sorted((name.encode(), value) for name, value in fields.items())
+    parts = [len(named).to_bytes(8, "big")]
+    for name, value in named:
+        parts += (len(name).to_bytes(8, "big"), name)
+        parts += (len(value).to_bytes(8, "big"), value)
+    return hash_for(purpose, b"".join(parts))
 
 
 def hash_tree(root: Path, *, exclude: str = "case.toml") -> TreeDigest:

@@ -44,6 +44,10 @@ class PredictionsAgent:
         """Return None: the file says which model it is of, line by line."""
         return None
 
+    def get_answer_files(self) -> tuple[Path, ...]:
+        """Return the file."""
+        return (self._path,)
+
     def probe(self, environment: Mapping[str, str], *, shared: bool) -> str:
         """Return "" if the file can be read, or else why not; nothing else counts."""
         try:

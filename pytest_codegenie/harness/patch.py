@@ -2,14 +2,14 @@
 
     workspace, agent, patch, fresh workspace, hidden tests, rubric
 
-Only the patch goes from the agent's workspace to the one that is judged.
+Only the patch goes from the agent's workspace to the one that is judged. So it may as
+well come from a record: whose patch it is makes no difference from there on.
 """
 
 from __future__ import annotations
 
 import traceback
 
-from pytest_codegenie.agents import Agent
 from pytest_codegenie.corpus import CaseTask
 from pytest_codegenie.errors import CaseError
 from pytest_codegenie.errors import RubricError
@@ -18,13 +18,16 @@ from pytest_codegenie.harness.results import NotDone
 from pytest_codegenie.harness.results import make_result
 from pytest_codegenie.harness.results import zero_score
 from pytest_codegenie.harness.room import CaseRoom
+from pytest_codegenie.harness.solving import Recorded
 from pytest_codegenie.harness.solving import Solving
+from pytest_codegenie.models import AgentOutput
 from pytest_codegenie.models import BenchScore
 from pytest_codegenie.models import CaseJob
 from pytest_codegenie.models import CaseResult
 from pytest_codegenie.models import EvalResult
 from pytest_codegenie.models import HarnessOutput
 from pytest_codegenie.models import Outcome
+from pytest_codegenie.models import Provenance
 from pytest_codegenie.models import utc_now
 from pytest_codegenie.processes import redacting
 from pytest_codegenie.scoring import score_case
@@ -49,17 +52,34 @@ class PatchHarness:
         """Run one case. Whatever goes wrong with the case is in the result."""
         return _PatchRun(job, task).run()
 
+    def judge(
+        self, job: CaseJob, task: CaseTask, output: AgentOutput, provenance: Provenance
+    ) -> CaseResult:
+        """Judge what an agent left before, as if it had just left it."""
+        return _PatchRun(job, task, output).run(provenance)
+
 
 class _PatchRun:
-    """One run of one case: what is known so far, and the steps."""
+    """One run of one case: what is known so far, and the steps.
 
-    def __init__(self, job: CaseJob, task: CaseTask) -> None:
+    Args:
+        job: What to run.
+        task: Of the case.
+        recorded: What an agent left before; None: the agent is started.
+    """
+
+    def __init__(
+        self, job: CaseJob, task: CaseTask, recorded: AgentOutput | None = None
+    ) -> None:
         self.job = job
         self.room = CaseRoom(job, task)
-        self.solving = Solving(self.room)
+        #: Where the patch comes from.
+        self.source: Solving | Recorded = (
+            Solving(self.room) if recorded is None else Recorded(recorded)
+        )
         self.evaluation: EvalResult | None = None
 
-    def run(self) -> CaseResult:
+    def run(self, provenance: Provenance = "run") -> CaseResult:
         started_at = utc_now()
         kept: str | None = None
         try:
@@ -78,6 +98,7 @@ class _PatchRun:
             output=self._output(),
             timings=self.room.timings,
             kept_workspace=kept,
+            provenance=provenance,
         )
         result = self._without_secrets(result)
         self.room.write_artifact("result.json", result.to_json())
@@ -95,7 +116,7 @@ class _PatchRun:
         return clean.model_copy(update={"output": output})
 
     def _patch(self) -> str:
-        return self.solving.output.patch if self.solving.output else ""
+        return self.source.output.patch if self.source.output else ""
 
     def _outcome(self) -> tuple[Outcome, BenchScore, str]:
         """Take all steps; return how it ended."""
@@ -117,18 +138,16 @@ class _PatchRun:
         return "failed", score, self.evaluation.error_message if self.evaluation else ""
 
     def _steps(self) -> BenchScore:
-        room = self.room
-        with room.timed("agent"):
-            agent = self.solving.make_agent()
-        with redacting(room.redactor.spellings):
-            return self._work_and_judge(agent)
+        self.source.prepare()
+        with redacting(self.room.redactor.spellings):
+            return self._work_and_judge()
 
-    def _work_and_judge(self, agent: Agent) -> BenchScore:
+    def _work_and_judge(self) -> BenchScore:
         room = self.room
         with room.timed("prepare"):
             room.open()
             base = room.make_base()
-        patch = self.solving.work(agent, base)
+        patch = self.source.work(base)
         room.write_artifact("patch.diff", patch)
         shortcut = not self.job.judge_empty_patch
         if shortcut and not patch and self.job.case.disposition == "positive":
@@ -157,7 +176,7 @@ class _PatchRun:
 
     def _output(self) -> HarnessOutput | None:
         """Return what there is to judge by now; None before an agent worked."""
-        agent = self.solving.output
+        agent = self.source.output
         if agent is None:
             return None
         return HarnessOutput(
@@ -172,7 +191,7 @@ class _PatchRun:
         return keep == "always" or (keep == "failed" and outcome != "passed")
 
     def _zero(self, code: str, detail: str) -> BenchScore:
-        agent = self.solving.output
+        agent = self.source.output
         if agent is None:
             return zero_score(code, detail)
         return zero_score(

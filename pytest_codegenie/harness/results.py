@@ -11,6 +11,7 @@ from pytest_codegenie.models import CaseResult
 from pytest_codegenie.models import FailureMode
 from pytest_codegenie.models import HarnessOutput
 from pytest_codegenie.models import Outcome
+from pytest_codegenie.models import Provenance
 from pytest_codegenie.models import utc_now
 
 
@@ -53,6 +54,7 @@ def make_result(
     output: HarnessOutput | None = None,
     timings: dict[str, float] | None = None,
     kept_workspace: str | None = None,
+    provenance: Provenance = "run",
 ) -> CaseResult:
     """Return the result of a job that ends now."""
     return CaseResult(
@@ -68,6 +70,7 @@ def make_result(
         agent_name=job.agent.name,
         trial=job.trial,
         attempt=job.attempt,
+        provenance=provenance,
         workspace=job.workspace,
         outcome=outcome,
         score=score,
@@ -87,3 +90,14 @@ def unfinished_result(
     """Return the error result of a job that ``run_case`` never returned from."""
     score = zero_score(code, reason)
     return make_result(job, "error", score, started_at=started_at, message=reason)
+
+
+def was_judged(result: CaseResult) -> bool:
+    """Say whether an agent came to its end and its patch, or that it has none, counted.
+
+    Not where the agent was ended by its limit, or left more than is judged, or where
+    something broke before.
+    """
+    codes = {mode.code for mode in result.score.failure_modes}
+    known = result.provenance == "verdict-cache"
+    return known or "judge" in result.timings or "agent.no_patch" in codes

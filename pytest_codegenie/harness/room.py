@@ -1,27 +1,24 @@
-"""The room that one run of a case has: scratch, workspaces, artifacts, a clock."""
+"""The room that one run of a case has: scratch, workspaces, a clock."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from pathlib import PurePosixPath
 from typing import Any
 
 from pytest_codegenie.corpus import CaseTask
 from pytest_codegenie.errors import WorkspaceUnavailable
+from pytest_codegenie.harness.artifacts import Artifacts
 from pytest_codegenie.harness.progress import Progress
 from pytest_codegenie.logs import emit
 from pytest_codegenie.models import BenchCase
 from pytest_codegenie.models import CaseJob
 from pytest_codegenie.parts import UnknownPartError
 from pytest_codegenie.parts import make_part
-from pytest_codegenie.redaction import Redactor
-from pytest_codegenie.redaction import find_secrets
 from pytest_codegenie.trees import add_tree
 from pytest_codegenie.trees import copy_tree
 from pytest_codegenie.workspaces import Base
@@ -34,11 +31,11 @@ from pytest_codegenie.workspaces import make_base
 from pytest_codegenie.workspaces import remove_tree
 
 
-class CaseRoom:
+class CaseRoom(Artifacts):
     """What all phases of a run of a case share."""
 
     def __init__(self, job: CaseJob, task: CaseTask) -> None:
-        self.job = job
+        super().__init__(job)
         self.task = task
         #: Of the run; it does not exist before ``open``.
         self.scratch = Path()
@@ -48,14 +45,8 @@ class CaseRoom:
         self.progress = Progress(job.progress_path)
         #: Phase to seconds.
         self.timings: dict[str, float] = {}
-        #: Name to path below the run's directory.
-        self.artifacts: dict[str, str] = {}
         #: What the case's code runs with; known once there is a base.
         self.environment = Environment("")
-        #: Whatever is written goes through it.
-        self.redactor = Redactor(
-            find_secrets(os.environ, job.agent.env, named=job.secret_names)
-        )
 
     def open(self) -> None:
         """Make the scratch directory.
@@ -151,46 +142,6 @@ class CaseRoom:
             )
         )
         return workspace
-
-    def artifact(self, name: str) -> Path | None:
-        """Return where an artifact goes and record that it exists."""
-        if self.job.run_directory is None:
-            return None
-        relative = str(PurePosixPath(self.job.artifacts_path, name))
-        path = self.job.run_directory / relative
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if "/" in name:
-            name = name.partition("/")[0]  # of a directory's files, the directory
-            relative = str(PurePosixPath(self.job.artifacts_path, name))
-        key = name.partition(".")[0]
-        self.artifacts = self.artifacts | {key: relative}
-        return path
-
-    def write_artifact(self, name: str, content: str | bytes) -> None:
-        """Write an artifact; on a full disk, only say so in the log.
-
-        The result itself is recorded elsewhere, by whoever asked for it.
-        """
-        with self._artifact_or_warning(name) as path:
-            if path is not None:
-                if isinstance(content, str):
-                    content = content.encode(errors="replace")
-                path.write_bytes(self.redactor.data(content))
-
-    def keep_artifact(self, name: str, file: Path) -> None:
-        """Copy a file to an artifact; on a full disk, only say so in the log."""
-        with self._artifact_or_warning(name) as path:
-            if path is not None:
-                path.write_bytes(self.redactor.data(file.read_bytes()))
-
-    @contextlib.contextmanager
-    def _artifact_or_warning(self, name: str) -> Iterator[Path | None]:
-        known = self.artifacts
-        try:
-            yield self.artifact(name)
-        except OSError as exc:
-            self.artifacts = known
-            emit("harness.artifact_lost", level="warning", file=name, reason=str(exc))
 
     def keep(self) -> str:
         """Move the workspaces to the other artifacts; return where they are."""

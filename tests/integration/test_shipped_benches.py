@@ -7,16 +7,21 @@ says; CI runs it. Here stands what it cannot know: the plausible wrong fixes.
 from __future__ import annotations
 
 import functools
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pytest_codegenie.corpus import hash_task_class
 from pytest_codegenie.corpus import load_cases
 from pytest_codegenie.corpus import read_task_class
+from pytest_codegenie.harness import CaseCache
 from pytest_codegenie.harness import make_job
 from pytest_codegenie.harness import run_case
 from pytest_codegenie.models import AgentSpec
 from pytest_codegenie.models import BenchCase
+from pytest_codegenie.models import CaseJob
 from pytest_codegenie.models import CaseResult
 from pytest_codegenie.parts import BUILTIN_PARTS
 
@@ -34,10 +39,22 @@ def cases(task_class: str) -> tuple[BenchCase, ...]:
 ALL_CASES = [case for name in TASK_CLASSES for case in cases(name)]
 
 
-def run(case: BenchCase, agent: str, **options: object) -> CaseResult:
+def make(
+    case: BenchCase, agent: str, options: dict[str, Any], rubric_digest: str = ""
+) -> CaseJob:
     task_class = read_task_class(case.directory.parent.parent)
     spec = AgentSpec(name=agent, label=agent, options=options)
-    return run_case(make_job(case, task_class, spec, parts=BUILTIN_PARTS))
+    return make_job(
+        case, task_class, spec, parts=BUILTIN_PARTS, rubric_digest=rubric_digest
+    )
+
+
+def run(case: BenchCase, agent: str, **options: object) -> CaseResult:
+    return run_case(make(case, agent, options))
+
+
+def refuse(*_: object, **__: object) -> str:
+    raise PermissionError(13, "Permission denied")
 
 
 def positive(case: BenchCase) -> bool:
@@ -45,10 +62,20 @@ def positive(case: BenchCase) -> bool:
 
 
 @pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.case_id)
-def test_the_oracle_scores_one(case: BenchCase) -> None:
-    result = run(case, "oracle")
+def test_the_oracle_scores_one_and_a_warm_run_starts_nothing(
+    case: BenchCase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = CaseCache(tmp_path, "auto")
+    digest = hash_task_class(case.directory.parent.parent)
+    result = cache.answer(make(case, "oracle", {}, digest), run_case)
     assert result.outcome == "passed", result.message
     assert result.score.score == 1.0
+    # No agent, test or rubric has a place to run in from here on.
+    monkeypatch.setattr(tempfile, "mkdtemp", refuse)
+    assert cache.answer(make(case, "nop", {}, digest), run_case).outcome == "error"
+    again = cache.answer(make(case, "oracle", {}, digest), run_case)
+    assert again.provenance == "verdict-cache"
+    assert (again.outcome, again.score) == (result.outcome, result.score)
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,7 @@ def _ours(directory: Path, bench: Path) -> Cost:
         "-q",
         "--codegenie",
         "--codegenie-workspace=host",
+        "--codegenie-cache=off",
         "--codegenie-run-file=run.yaml",
     )
     return measure([*argv, str(bench)], directory)

@@ -48,6 +48,7 @@ def _compare(directory: Path, kind: str, cases: int, pairs: int) -> float:
             "-n2",
             "--codegenie",
             f"--codegenie-workspace={name}",
+            "--codegenie-cache=off",
             "--codegenie-run-file=run.yaml",
             str(bench),
         )

@@ -20,6 +20,7 @@ from pytest_codegenie.hashing import DIGEST_VERSION
 from pytest_codegenie.hashing import UnhashableEntryError
 from pytest_codegenie.hashing import digest_fault
 from pytest_codegenie.hashing import hash_bytes
+from pytest_codegenie.hashing import hash_fields
 from pytest_codegenie.hashing import hash_files
 from pytest_codegenie.hashing import hash_tree
 from pytest_codegenie.hashing import tree_entries
@@ -304,3 +305,73 @@ def test_links_that_stay_inside_are_hashed_by_their_target(tmp_path: Path) -> No
 def test_the_fault_of_a_digest_is_said(value: object, fault: str) -> None:
     assert fault in digest_fault(value)
     assert bool(digest_fault(value)) == bool(fault)
+
+
+# -- named fields for one purpose ------------------------------------------------------
+
+FIELDS = {"b": b"", "": b"nameless", "a": b"one", "ab": bytes(range(256))}
+FIELDS_DIGEST = (
+    "blake3:0c00237024927a86d84ae1292d28b3d3e6717767c11e412ebb73170e5ed3ae3a"
+)
+
+
+def documented_fields(fields: dict[str, bytes]) -> bytes:
+    """The byte layout as the function's documentation gives it, and nothing of ours."""
+    stream = struct.pack(">Q", len(fields))
+    for name in sorted(fields, key=str.encode):
+        raw, value = name.encode(), fields[name]
+        stream += struct.pack(">Q", len(raw)) + raw
+        stream += struct.pack(">Q", len(value)) + value
+    return stream
+
+
+def test_golden_vector_of_fields() -> None:
+    assert hash_fields("pytest-codegenie test vector", FIELDS) == FIELDS_DIGEST
+
+
+@given(st.dictionaries(st.text(max_size=4), st.binary(max_size=8), max_size=4))
+def test_fields_are_hashed_as_documented(fields: dict[str, bytes]) -> None:
+    stream = documented_fields(fields)
+    expected = blake3(stream, derive_key_context="purpose").hexdigest()
+    assert hash_fields("purpose", fields) == f"blake3:{expected}"
+
+
+#: Short and of few letters, so that many concatenations are equal.
+_names = st.text("ab\0\x01", max_size=3)
+_fields = st.dictionaries(_names, _names.map(str.encode), max_size=3)
+
+
+@given(st.tuples(_names, _fields), st.tuples(_names, _fields))
+def test_no_two_inputs_give_one_digest(
+    one: tuple[str, dict[str, bytes]], other: tuple[str, dict[str, bytes]]
+) -> None:
+    equal = hash_fields(*one) == hash_fields(*other)
+    assert equal == (one == other)
+
+
+@given(_fields)
+def test_the_stream_of_fields_can_be_read_back(fields: dict[str, bytes]) -> None:
+    """So no two mappings have one stream: what is not lost cannot be the same."""
+    stream = documented_fields(fields)
+
+    def take(size: int) -> bytes:
+        nonlocal stream
+        taken, stream = stream[:size], stream[size:]
+        return taken
+
+    def take_sized() -> bytes:
+        return take(struct.unpack(">Q", take(8))[0])
+
+    count = struct.unpack(">Q", take(8))[0]
+    read = {take_sized().decode(): take_sized() for _ in range(count)}
+    assert (read, stream) == (fields, b"")
+
+
+def test_a_purpose_is_no_part_of_what_is_hashed() -> None:
+    digests = {
+        hash_fields("a", {"b": b"c"}),
+        hash_fields("ab", {"": b"c"}),
+        hash_fields("", {"ab": b"c"}),
+        hash_bytes(documented_fields({"b": b"c"})),
+    }
+    assert len(digests) == 4

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
@@ -116,6 +117,20 @@ def _provide(recipe: Recipe, spec: WorkspaceSpec, run: SetupRun) -> Environment:
                 )
                 record = build(recipe.tree)
     return place.environment(record)
+
+
+def surroundings() -> dict[str, object]:
+    """Return what of this machine decides on any environment, as JSON values.
+
+    Nothing is started for it, so two things are not in it: which other Python a case
+    gets that asks for one, and what an index offers today.
+    """
+    return {
+        "interpreter": running_interpreter().model_dump(mode="json"),
+        "installer": find_installer().name,
+        "settings": IndexSettings.of_user().fingerprint(),
+        "pytest": {name: version(name) for name in ("pytest", "pluggy")},
+    }
 
 
 def running_environment() -> Environment:
