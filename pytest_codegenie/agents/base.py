@@ -284,6 +284,11 @@ class ProgramAgent(abc.ABC, Generic[_Options]):
         """Return None: the case's limit, or the run file's, holds."""
         return None
 
+    def get_cost_limit_usd(self) -> float | None:
+        """Return the option ``max_cost_usd`` of those that have it."""
+        limit: float | None = getattr(self.options, "max_cost_usd", None)
+        return limit
+
     def take_records(self, records: Mapping[str, bytes]) -> None:
         """Keep the files that tell what it did."""
         self._records = records

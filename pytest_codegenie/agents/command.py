@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import shutil
@@ -10,11 +11,20 @@ from pathlib import Path
 from typing import Any
 from typing import Literal
 
+from pytest_codegenie.agents.protocol import Usage
 from pytest_codegenie.agents.protocol import check_option_names
 from pytest_codegenie.agents.protocol import default_prompt
+from pytest_codegenie.agents.records import amount_at
+from pytest_codegenie.agents.records import count_at
+from pytest_codegenie.agents.records import json_lines
+from pytest_codegenie.agents.records import text_at
 from pytest_codegenie.errors import AgentUnavailable
 from pytest_codegenie.models import AgentOutput
 from pytest_codegenie.models import EvalInstance
+
+
+#: What a line of JSON may say of what it used.
+_USAGE_KEYS = ("cost_usd", "tokens", "model")
 
 
 class CommandAgent:
@@ -32,6 +42,11 @@ class CommandAgent:
         inherit: A list of variables of your environment that it gets there.
         execution_mode: ``container`` (the default), or ``host``: it runs outside of the
             workspace and edits the files there, with nothing of it isolated.
+        tells_usage: True: it prints lines of JSON on standard output that say what it
+            has used by then: ``{"cost_usd": 0.25, "tokens": 1200, "model": "m"}``, with
+            those of the keys that it knows. The last that is said of each holds.
+        max_cost_usd: The most that it may cost, where it sees to that itself; so much
+            of the run's budget is reserved for it. It is not told.
     """
 
     name = "command"
@@ -44,12 +59,14 @@ class CommandAgent:
         self._inherited: dict[str, str] = {}
         self._endpoints: tuple[str, ...] = ()
         self._readable: tuple[Path, ...] = ()
+        self._tells_usage = False
+        self._max_cost_usd: float | None = None
 
     def configure(self, options: Mapping[str, Any]) -> None:
         """Take the options."""
         known = (
-            *("command", "execution_mode", "inherit", "network", "prompt"),
-            "readable",
+            *("command", "execution_mode", "inherit", "max_cost_usd", "network"),
+            *("prompt", "readable", "tells_usage"),
         )
         check_option_names(self.name, options, known)
         self._command = _words(options.get("command"))
@@ -72,6 +89,8 @@ class CommandAgent:
         self._readable = tuple(
             Path(path).absolute() for path in _strings("readable", options)
         )
+        self._tells_usage = _flag("tells_usage", options)
+        self._max_cost_usd = _amount("max_cost_usd", options)
 
     def version(self) -> str | None:
         """Return None: any program has its own way to tell."""
@@ -133,10 +152,33 @@ class CommandAgent:
         """Return None: the case's limit, or the run file's, holds."""
         return None
 
+    def get_cost_limit_usd(self) -> float | None:
+        """Return the option ``max_cost_usd``."""
+        return self._max_cost_usd
+
+    def read_usage(self, stdout: str, records: Mapping[str, bytes]) -> Usage:
+        """Return what it has told by now.
+
+        Args:
+            stdout: What it has printed by now.
+            records: Not looked at.
+        """
+        told = self._told(stdout)
+        tokens = count_at(told, "tokens")
+        return Usage(cost_usd=amount_at(told, "cost_usd"), output_tokens=tokens)
+
+    def _told(self, stdout: str) -> dict[str, Any]:
+        """Return what it told last of each; nothing where it tells nothing."""
+        told: dict[str, Any] = {}
+        for line in json_lines(stdout) if self._tells_usage else ():
+            told |= {key: line[key] for key in _USAGE_KEYS if key in line}
+        return told
+
     def parse_output(
         self, stdout: str, stderr: str, exit_code: int, duration: float
     ) -> AgentOutput:
-        """Return what it printed; cost and tokens are unknown."""
+        """Return what it printed, and what it said that it used."""
+        told = self._told(stdout)
         return AgentOutput(
             instance_id="",
             agent_name=self.name,
@@ -144,6 +186,9 @@ class CommandAgent:
             stdout=stdout,
             stderr=stderr,
             duration_seconds=duration,
+            cost_usd=amount_at(told, "cost_usd"),
+            tokens_used=count_at(told, "tokens"),
+            model_name=text_at(told, "model"),
         )
 
 
@@ -155,6 +200,29 @@ def _strings(option: str, options: Mapping[str, Any]) -> list[str]:
             f"{value!r}"
         )
     return value
+
+
+def _flag(option: str, options: Mapping[str, Any]) -> bool:
+    value = options.get(option, False)
+    if not isinstance(value, bool):
+        raise AgentUnavailable(
+            f"agent 'command': the option {option!r} must be true or false, got "
+            f"{value!r}"
+        )
+    return value
+
+
+def _amount(option: str, options: Mapping[str, Any]) -> float | None:
+    value = options.get(option)
+    if value is None:
+        return None
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < value < math.inf:
+        raise AgentUnavailable(
+            f"agent 'command': the option {option!r} must be a number of dollars above "
+            f"0, got {value!r}"
+        )
+    return float(value)
 
 
 def _inherited(names: list[str]) -> dict[str, str]:

@@ -54,6 +54,8 @@ _RULE = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 20
 _HELP = "LiteLLM.Info: If you need to debug this error"
 _ANSWERED = "mini-swe-agent (step "
 _ADVICE = " You can permanently set your API key with"
+#: Of the configuration that it comes with.
+_OWN_LIMIT_USD = 3.0
 _NO_LIMIT = (
     "the model has no known price, so max_cost_usd could not hold; give its 'prices'"
 )
@@ -96,6 +98,11 @@ class MiniSweAgent(LitellmAgent[MiniSweAgentOptions]):
                 f"agent {self.name!r}: the option 'config' names {str(config)!r}, but "
                 f"there is no such file in {Path.cwd()}"
             )
+
+    def get_cost_limit_usd(self) -> float | None:
+        """Return ``max_cost_usd``, or else what its own configuration has."""
+        own = None if self.options.config else _OWN_LIMIT_USD
+        return self.options.max_cost_usd or own
 
     def build_prompt(self, instance: EvalInstance) -> str:
         """Return the task as a piece of configuration, in JSON, which is YAML too."""

@@ -48,7 +48,9 @@ class Agent(Protocol):
 
     #: As in ``--codegenie-agent``.
     name: str
-    #: The same input always gives the same patch.
+    #: The same input always gives the same patch. With ``--codegenie-cache auto`` it is
+    #: asked once then: what it depends on has to be in its version, its options and
+    #: ``env``, its own module, or the files that it names (``ReadsFiles``).
     deterministic: bool
 
     def configure(self, options: Mapping[str, Any]) -> None:
@@ -186,6 +188,32 @@ class InstalledAgent(AgentAdapter, Protocol):
 
 
 @runtime_checkable
+class TellsUsage(Protocol):
+    """An agent that can say what it has used while it still works.
+
+    Every ``InstalledAgent`` is one; any other adapter may be. A run that has a budget
+    (``--codegenie-max-cost-usd``) counts what it says, and ends it in time.
+    """
+
+    def read_usage(self, stdout: str, records: Mapping[str, bytes]) -> Usage:
+        """Return what it used by now; as ``InstalledAgent`` has it."""
+        ...
+
+
+@runtime_checkable
+class LimitsCost(Protocol):
+    """An agent that ends by itself when it has cost a certain amount.
+
+    Any adapter may be one. Of the budget of a run as much is reserved for it, and no
+    more; without the method, as much as such cases have cost before, or a share.
+    """
+
+    def get_cost_limit_usd(self) -> float | None:
+        """Return the most that it may cost, as it is configured; None: anything."""
+        ...
+
+
+@runtime_checkable
 class PatchAgent(Agent, Protocol):
     """An agent that knows its patch without being run."""
 
@@ -198,6 +226,18 @@ class PatchAgent(Agent, Protocol):
         Raises:
             AgentUnavailable: It has no answer for this instance.
         """
+        ...
+
+
+@runtime_checkable
+class ReadsFiles(Protocol):
+    """What an agent has beside where its answers depend on files of this machine.
+
+    For the cache: with another content of one of them, the agent is asked again.
+    """
+
+    def get_answer_files(self) -> tuple[Path, ...]:
+        """Return the files, after ``configure``: their paths and contents count."""
         ...
 
 

@@ -54,13 +54,19 @@ class Estimate:
     priced_results: int
 
 
-def read_history(out: Path) -> dict[Kind, Past]:
+def read_history(out: Path, *, without: str = "") -> dict[Kind, Past]:
     """Return what all earlier runs of a store took.
 
     A run that cannot be read, and what is no result, is left out.
+
+    Args:
+        out: Where runs are kept.
+        without: The id of a run that does not count.
     """
     history: dict[Kind, Past] = {}
     for directory in sorted((out / "runs").glob("*")):
+        if directory.name == without:
+            continue
         try:
             for result in read_plain_results(directory):
                 _add(history, result)
@@ -72,6 +78,8 @@ def read_history(out: Path) -> dict[Kind, Past]:
 def _add(history: dict[Kind, Past], result: Mapping[str, object]) -> None:
     if result["outcome"] == "error":
         return
+    if result.get("provenance", "run") != "run":
+        return  # no agent worked: it says nothing of what one takes
     kind = Kind(
         str(result["task_class"]), str(result["agent"]), str(result["agent_name"])
     )

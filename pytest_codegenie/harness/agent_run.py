@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,9 @@ from pytest_codegenie.errors import AgentUnavailable
 from pytest_codegenie.harness.records import fill_home
 from pytest_codegenie.harness.records import read_records
 from pytest_codegenie.harness.room import CaseRoom
+from pytest_codegenie.harness.spending import Spending
 from pytest_codegenie.harness.watching import UsageWatch
+from pytest_codegenie.harness.watching import reader_of_usage
 from pytest_codegenie.models import AgentOutput
 from pytest_codegenie.models import EvalInstance
 from pytest_codegenie.processes import Completed
@@ -50,6 +51,9 @@ class AgentRun:
         self.limit = min(limit, own or limit)
         #: The limit ended it.
         self.timed_out = False
+        self.spending = Spending(room.job, room.scratch / "end-the-agent")
+        #: The budget of the run did.
+        self.out_of_budget = False
 
     def run(self) -> AgentOutput:
         """Start it and wait for its end.
@@ -63,6 +67,9 @@ class AgentRun:
             self._move_in(self.installed, environment)
         completed = self._start(environment)
         self.timed_out = completed.timed_out
+        self.out_of_budget = completed.stopped
+        if self.out_of_budget:
+            self.spending.end()
         return self._read(completed)
 
     def _environment(self) -> dict[str, str]:
@@ -94,6 +101,7 @@ class AgentRun:
         # The file is for agents that read one; its text is the prompt either way.
         prompt_path.write_text(prompt or default_prompt(instance), encoding="utf-8")
         log_path = self.room.artifact("agent.log")
+        self.spending.start()
         try:
             with self._watched(log_path):
                 return workspace.exec(
@@ -106,6 +114,7 @@ class AgentRun:
                         timeout_seconds=self.limit,
                         grace_seconds=_GRACE_SECONDS,
                         keep_bytes=_READ_BYTES if self.installed else _RECORDED_BYTES,
+                        stop=self.spending.stop,
                     ),
                     stdin_path=prompt_path if prompt else None,
                     log_path=log_path,
@@ -133,13 +142,9 @@ class AgentRun:
         instance = self.room.task.instance.without_answers()
         return instance.model_copy(update={"metadata": place})
 
-    def _watched(
-        self, log_path: Path | None
-    ) -> contextlib.AbstractContextManager[object]:
-        if self.installed is None:
-            return contextlib.nullcontext()
-        home, progress = self.workspace.home, self.room.progress
-        return UsageWatch(self.installed, home, log_path, progress)
+    def _watched(self, log_path: Path | None) -> UsageWatch:
+        read = reader_of_usage(self.agent, self.workspace.home, log_path)
+        return UsageWatch(read, self.room.progress, self.spending)
 
     def _read(self, completed: Completed) -> AgentOutput:
         if self.installed is not None:
@@ -155,8 +160,12 @@ class AgentRun:
             if trajectory is not None:
                 self.room.write_artifact("trajectory.json", trajectory.to_json())
         job = self.room.job
+        cost = output.cost_usd
+        if cost is None and completed.stopped:
+            cost = self.spending.known_usd  # it was not left the time to say it again
         return output.model_copy(
             update={
+                "cost_usd": cost,
                 "instance_id": job.case.case_id,
                 "agent_name": job.agent.name,
                 "patch": "",
@@ -183,6 +192,8 @@ class AgentRun:
             facts["processes_left"] = completed.survivors
         if completed.exceeded:
             facts["exceeded"] = completed.exceeded
+        if completed.stopped:
+            facts["ended_by"] = "budget"
         if self.workspace.name != self.room.job.workspace:
             facts["ran_in"] = self.workspace.name
         return facts

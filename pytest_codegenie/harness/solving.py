@@ -29,6 +29,24 @@ from pytest_codegenie.workspaces import PatchTooLarge
 from pytest_codegenie.workspaces import Workspace
 
 
+class Recorded:
+    """What an agent left in an earlier run: there is nothing for it to do here."""
+
+    def __init__(self, output: AgentOutput) -> None:
+        self.output = output
+
+    def prepare(self) -> None:
+        """Do nothing."""
+
+    def work(self, base: Base) -> str:
+        """Return the patch that was recorded.
+
+        Args:
+            base: Not looked at: the patch was made for an equal one.
+        """
+        return self.output.patch
+
+
 class Solving:
     """One agent at work on one case."""
 
@@ -38,13 +56,18 @@ class Solving:
         self.task: CaseTask = room.task
         #: What the agent left, as far as it is known; None before it was started.
         self.output: AgentOutput | None = None
+        self._agent: Agent | None = None
 
-    def make_agent(self) -> Agent:
+    def prepare(self) -> None:
         """Make and configure the agent.
 
         Raises:
             AgentUnavailable: There is none of that name, or its options are wrong.
         """
+        with self.room.timed("agent"):
+            self._agent = self._make_agent()
+
+    def _make_agent(self) -> Agent:
         spec = self.job.agent
         try:
             agent: Agent = make_part("agent", spec.name, self.job.parts.agents)
@@ -60,10 +83,10 @@ class Solving:
         self.room.redactor = Redactor(secrets)
         return agent
 
-    def work(self, agent: Agent, base: Base) -> str:
+    def work(self, base: Base) -> str:
         """Let the agent work; return its patch, "" for no change.
 
-        ``output`` has it too.
+        ``output`` has it too. ``prepare`` comes before.
 
         Raises:
             NotDone: It ran out of time, or its patch is too large.
@@ -71,6 +94,8 @@ class Solving:
             AgentUnavailable: It cannot be started.
             WorkspaceUnavailable: There is no place for it.
         """
+        agent = self._agent
+        assert agent is not None, "it is prepared"
         if isinstance(agent, PatchAgent):
             with self.room.timed("agent"):
                 instance = self.task.instance
@@ -130,6 +155,11 @@ class Solving:
     def _end_of(self, agent: AgentAdapter, workspace: Workspace) -> AgentOutput:
         run = AgentRun(self.room, agent, workspace)
         self.output = output = run.run()
+        if run.out_of_budget:
+            raise AgentError(
+                "ended: the session's cost cap (--codegenie-max-cost-usd) was reached "
+                f"while it worked; its own cost by then: {_cost(output)}"
+            )
         late = f"the agent was ended after {run.limit:g} seconds"
         if error := output.metadata.get("error"):
             raise AgentError(f"{error} ({late})" if run.timed_out else str(error))
@@ -145,6 +175,10 @@ class Solving:
         except PatchTooLarge as exc:
             self.room.keep_artifact("patch.diff", output)
             raise NotDone("patch.does_not_apply", str(exc)) from exc
+
+
+def _cost(output: AgentOutput) -> str:
+    return "unknown" if output.cost_usd is None else f"{output.cost_usd:.4f} USD"
 
 
 def _last_lines(output: AgentOutput) -> str:

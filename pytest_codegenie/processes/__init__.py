@@ -73,6 +73,8 @@ class Limits:
     join: tuple[Path, ...] = ()
     #: What it writes to; None: nobody measures.
     disk: DiskLimit | None = None
+    #: Once there is such a file, the program is ended as at the end of its time.
+    stop: Path | None = None
     #: SIGTERM is meant for what the program starts, not for itself: it ignores it, and
     #: so does what it starts, unless that resets it (``env --default-signal``).
     shielded: bool = False
@@ -92,6 +94,8 @@ class Completed:
     survivors: int
     #: The limit that it was ended for, in words, other than time; "" for none.
     exceeded: str = ""
+    #: It was ended by ``Limits.stop``.
+    stopped: bool = False
 
 
 @contextlib.contextmanager
@@ -148,6 +152,7 @@ def run(
         "limits": dict(limits.rlimits),
         "join": [os.fspath(path) for path in limits.join],
         "disk": _disk_request(limits.disk),
+        "stop": os.fspath(limits.stop) if limits.stop else "",
         "shielded": limits.shielded,
         "secrets": list(_secrets.get()),
         "inherited": [[fd, os.fspath(path)] for fd, path in (inherited or {}).items()],
@@ -164,6 +169,7 @@ def run(
         answer["duration"],
         answer["survivors"],
         answer["exceeded"],
+        answer["stopped"],
     )
 
 

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _READ_BYTES = 1 << 16
+#: How often it looks whether it is told to end the program.
+_LOOK_SECONDS = 0.25
 
 
 def _start(request: dict[str, Any]) -> tuple[int, dict[int, Output], int]:
@@ -151,11 +153,13 @@ def run(
         poller.register(fd, select.POLLIN)
     deadline = started + request["timeout"]
     watch = DiskWatch(*request["disk"]) if request["disk"] else None
-    timed_out = False
+    ending = timed_out = stopped = False
     exceeded = ""
     status = None
     while status is None:
         wake = min(deadline, watch.due) if watch else deadline
+        if request["stop"]:
+            wake = min(wake, time.monotonic() + _LOOK_SECONDS)
         left = max(0.0, wake - time.monotonic())
         events = poller.poll(left * 1000 + 1)
         for fd, _ in events:
@@ -173,12 +177,17 @@ def run(
             if exceeded:
                 _killpg(pid, signal.SIGKILL)
                 status = os.waitpid(pid, 0)[1]
+        if status is None and not ending and request["stop"]:
+            stopped = os.path.exists(request["stop"])
+            if stopped:
+                deadline = time.monotonic()
         if status is None and time.monotonic() >= deadline:
-            if timed_out:
+            if ending:
                 _killpg(pid, signal.SIGKILL)
                 status = os.waitpid(pid, 0)[1]
             else:
-                timed_out = True
+                ending = True
+                timed_out = not stopped
                 deadline = time.monotonic() + request["grace"]
                 _killpg(pid, signal.SIGTERM)
                 _killpg(pid, signal.SIGCONT)
@@ -201,6 +210,7 @@ def run(
         "duration": duration,
         "survivors": survivors,
         "exceeded": exceeded,
+        "stopped": stopped,
         "output_bytes": [output.total for output in outputs],
     }
     return answer, outputs[0].kept(), outputs[1].kept()

@@ -290,7 +290,8 @@ class SandboxWorkspace(EnclosedTree):
             )
             completed = cage.told(completed)
         ended = b'"exit-code"' in status.read_bytes()
-        if not ended and not completed.timed_out and not completed.exceeded:
+        told_to_end = completed.timed_out or completed.stopped or completed.exceeded
+        if not ended and not told_to_end:
             words = completed.stderr.decode(errors="replace").strip()
             raise WorkspaceUnavailable(f"the sandbox broke: {words[-2000:]}")
         code = exit_code(completed.exit_code)

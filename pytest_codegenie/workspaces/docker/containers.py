@@ -44,6 +44,8 @@ _NOT_STARTED = {
 }
 #: In which an engine has to do what we ask: end a container, say how it ended.
 _ENGINE_SECONDS = 60.0
+#: How often it is looked whether a program is told to end.
+_LOOK_SECONDS = 0.25
 #: HTTP's words for a container that is not there, or that somebody removes.
 _GONE = (404, 409)
 #: The kernel's defaults.
@@ -165,10 +167,10 @@ class Container:
         started = time.monotonic()
         ending = _Ending(self._engine, self.id)
         ending.start()
-        timed_out, exceeded = self._watch(ending, limits)
+        timed_out, stopped, exceeded = self._watch(ending, limits)
         duration = time.monotonic() - started
         code, out_of_memory = self._outcome(ending, reading)
-        if reading.word or not (timed_out or exceeded):
+        if reading.word or not (timed_out or stopped or exceeded):
             self._check_start(reading)
         if out_of_memory and not exceeded:
             memory = self._box.options["mem_limit"]
@@ -181,26 +183,34 @@ class Container:
             # What it left running died with the container, uncounted.
             survivors=0,
             exceeded=exceeded,
+            stopped=stopped,
         )
 
-    def _watch(self, ending: _Ending, limits: Limits) -> tuple[bool, str]:
-        """Wait for the program's end, and bring it about: (timed out, exceeded)."""
+    def _watch(self, ending: _Ending, limits: Limits) -> tuple[bool, bool, str]:
+        """Wait for the program's end, or bring it about.
+
+        Returns:
+            Its time ran out, it was told to end, the limit that it exceeded.
+        """
         deadline = time.monotonic() + limits.timeout_seconds
         disk = self._box.disk
         watch = disk and DiskWatch(str(disk.directory), disk.max_bytes, disk.max_files)
-        timed_out = False
+        timed_out = stopped = False
         while True:
             wake = min(deadline, watch.due) if watch else deadline
+            if limits.stop is not None:
+                wake = min(wake, time.monotonic() + _LOOK_SECONDS)
             if ending.done.wait(max(0.0, wake - time.monotonic())):
-                return timed_out, ""
+                return timed_out, stopped, ""
             if watch and time.monotonic() >= watch.due and (words := watch.look()):
                 self._kill(ending)
-                return timed_out, words
-            if time.monotonic() >= deadline:
-                if timed_out:
+                return timed_out, stopped, words
+            told = not timed_out and limits.stop is not None and limits.stop.exists()
+            if (told and not stopped) or time.monotonic() >= deadline:
+                if timed_out or stopped:
                     self._kill(ending)
-                    return True, ""
-                timed_out = True
+                    return timed_out, stopped, ""
+                timed_out, stopped = not told, told
                 deadline = time.monotonic() + limits.grace_seconds
                 self._terminate()
 

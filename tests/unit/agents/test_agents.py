@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shlex
@@ -13,6 +14,8 @@ import pytest
 from support import FIX
 from support import Bench
 
+from pytest_codegenie.agents import LimitsCost
+from pytest_codegenie.agents import TellsUsage
 from pytest_codegenie.agents.command import CommandAgent
 from pytest_codegenie.models import AgentOutput
 from pytest_codegenie.models import CaseResult
@@ -156,6 +159,11 @@ OPTIONS = [
         {"command": "x", "inherit": ["PATH", "NOT_SET_ANYWHERE"]},
         "'inherit' names NOT_SET_ANYWHERE, which is not set",
     ),
+    ({"command": "x", "tells_usage": "yes"}, "'tells_usage' must be true or false"),
+    *(
+        ({"command": "x", "max_cost_usd": wrong}, "must be a number of dollars above 0")
+        for wrong in (0, -1, "2", True, math.nan, math.inf)
+    ),
     ({"comand": "x"}, r"unknown option 'comand' \(did you mean 'command'\?\); known: "),
 ]
 
@@ -244,6 +252,45 @@ def test_what_an_agent_leaves_running_is_ended_and_noted(
     pid = int((tmp_path / "pid").read_text(encoding="utf-8"))
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def used(*lines: str, tells_usage: bool = True) -> tuple[object, object, object]:
+    agent = CommandAgent()
+    agent.configure({"command": "x", "tells_usage": tells_usage})
+    output = agent.parse_output("\n".join(lines), "", 0, 1.0)
+    usage = agent.read_usage("\n".join(lines), {})
+    assert (usage.cost_usd, usage.tokens) == (output.cost_usd, output.tokens_used)
+    return output.cost_usd, output.tokens_used, output.model_name
+
+
+def test_a_command_may_tell_what_it_used() -> None:
+    assert used('{"cost_usd": 0.25, "tokens": 1200, "model": "m"}') == (0.25, 1200, "m")
+    assert used("hello", '{"cost_usd": 1}', "{}", '{"cost_usd": 2}', "bye") == (
+        *(2.0, None, None),
+    )
+    assert used('{"cost_usd": 1, "tokens": 5}', '{"cost_usd": 2}')[:2] == (2.0, 5)
+    assert used('{"cost_usd": 1}', '{"cost_') == (1.0, None, None)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["-1", "NaN", "Infinity", '"2"', "true", "null", "[]"]
+)
+def test_a_cost_that_is_none_is_unknown(wrong: str) -> None:
+    assert used(f'{{"cost_usd": {wrong}, "tokens": {wrong}}}') == (None, None, None)
+
+
+def test_a_command_that_was_not_said_to_tell_tells_nothing() -> None:
+    assert used('{"cost_usd": 1}', tells_usage=False) == (None, None, None)
+
+
+def test_what_agents_cost_at_most_by_their_own_limits() -> None:
+    agent = CommandAgent()
+    agent.configure({"command": "x"})
+    assert agent.get_cost_limit_usd() is None
+    agent.configure({"command": "x", "max_cost_usd": 2})
+    assert agent.get_cost_limit_usd() == 2.0
+    assert isinstance(agent, LimitsCost)
+    assert isinstance(agent, TellsUsage)
 
 
 # -- oracle and nop --------------------------------------------------------------

@@ -91,6 +91,8 @@ def test_options_reach_the_command_line() -> None:
     assert value_of(words, "--effort") == "high"
     assert value_of(words, "--max-turns") == "7"
     assert value_of(words, "--max-budget-usd") == "0.5"
+    assert configured(max_cost_usd=0.5).get_cost_limit_usd() == 0.5
+    assert configured().get_cost_limit_usd() is None
     assert words[-1] == "--bare"
 
 

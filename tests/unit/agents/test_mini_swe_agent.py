@@ -232,6 +232,16 @@ def test_without_a_price_its_cost_is_unknown(unpriced: int) -> None:
     assert "max_cost_usd could not hold" in (report.facts or {})["cost_note"]
 
 
+def test_what_it_costs_at_most_is_its_own_configuration_s_if_nobody_says(
+    tmp_path: Path,
+) -> None:
+    config = tmp_path / "mini.yaml"
+    config.write_text("agent: {cost_limit: 9}\n", encoding="utf-8")
+    assert configured(max_cost_usd=1.5).get_cost_limit_usd() == 1.5
+    assert configured().get_cost_limit_usd() == 3.0
+    assert configured(config=config).get_cost_limit_usd() is None
+
+
 def test_a_limit_of_its_own_is_told_by_its_name() -> None:
     assert read("turns.traj.json").stopped_by == "turns"
     data = (DATA / "turns.traj.json").read_text(encoding="utf-8")

@@ -50,6 +50,18 @@ def test_results_of_all_runs_count_apart_from_errors(tmp_path: Path) -> None:
     }
 
 
+def test_what_no_agent_worked_on_says_nothing_of_what_one_takes(tmp_path: Path) -> None:
+    lines = [
+        line(MINE, 10, 0.5, provenance="run"),
+        *(
+            line(MINE, 0.01, 0.5, provenance=origin)
+            for origin in ("verdict-cache", "patch-cache", "regraded")
+        ),
+    ]
+    write(tmp_path, "a", *lines)
+    assert read_history(tmp_path) == {MINE: Past([10.0], [0.5])}
+
+
 @pytest.mark.parametrize(
     "broken", ["{\n", "[]\n", "{}\n", '{"outcome": "passed"}\n', "\0\n"]
 )

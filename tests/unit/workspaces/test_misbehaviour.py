@@ -7,6 +7,7 @@ import os
 import secrets
 import signal
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,6 +60,38 @@ def test_what_does_not_end_at_the_time_limit_is_killed(
     assert done.timed_out
     assert done.exit_code in (-signal.SIGKILL, -signal.SIGTERM)
     assert lab.processes() == []
+
+
+@pytest.mark.parametrize("deaf", [False, True])
+def test_a_program_that_is_told_to_end_does_so_as_at_the_end_of_its_time(
+    lab: Lab, workspace: Workspace, tmp_path: Path, deaf: bool
+) -> None:
+    stop, log = tmp_path / "stop", tmp_path / "log"
+    reaction = "" if deaf else "echo tidied; exit 3"
+    script = f"trap '{reaction}' TERM; echo ready; while :; do sleep 0.01; done"
+
+    def tell() -> None:
+        while not (log.exists() and b"ready" in log.read_bytes()):
+            time.sleep(0.01)
+        stop.touch()
+
+    teller = threading.Thread(target=tell)
+    teller.start()
+    argv = ["/bin/sh", "-c", script]
+    grace = 0.2 if deaf else 60
+    done = lab.run(workspace, argv, log_path=log, stop=stop, grace_seconds=grace)
+    teller.join()
+    assert (done.stopped, done.timed_out) == (True, False)
+    assert done.exit_code == (-signal.SIGKILL if deaf else 3)
+    assert done.stdout == (b"ready\n" if deaf else b"ready\ntidied\n")
+    assert lab.processes() == []
+
+
+def test_a_program_that_nobody_told_to_end_was_not_stopped(
+    lab: Lab, workspace: Workspace, tmp_path: Path
+) -> None:
+    done = lab.run(workspace, ["/bin/true"], stop=tmp_path / "stop")
+    assert (done.stopped, done.timed_out, done.exit_code) == (False, False, 0)
 
 
 LATE = """

@@ -1,0 +1,1 @@
+"""One budget for a run, over all its processes and sessions."""
