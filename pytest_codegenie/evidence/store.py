@@ -4,6 +4,20 @@
 is one whole line, written under a lock and synced to the disk before its outcome is
 reported, by whichever process ran the case. A line that was cut off (a crash, a full
 disk) is no result: the next writer removes it, and readers leave it out.
+
+Whatever is killed, by ``kill -9`` too, what was written is there. After a power cut
+there is what was synced (fsync):
+
+- Each result, before anybody hears of its outcome: its line, and with the first one the
+  file's entry in the run's directory.
+- ``run.json``, before any case is collected, and again, with what is to run, before any
+  is run; the directories that are made for it, and reports at the end. Such a file is
+  replaced as a whole: there is the old one or the new.
+- Not what lies in ``cases/``, and not ``log.jsonl``. They explain results; the patch,
+  what the tests said and the score are in the result itself.
+
+One session at a time works on a run: it holds ``session.lock``, and its workers share
+``workers.lock``, until they end or are killed.
 """
 
 from __future__ import annotations
@@ -15,6 +29,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from typing import Any
 from typing import NamedTuple
 
@@ -25,10 +40,16 @@ from pytest_codegenie.documents import write_atomically
 from pytest_codegenie.errors import ConfigError
 from pytest_codegenie.errors import RunStoreError
 from pytest_codegenie.errors import relative
+from pytest_codegenie.evidence.lines import append_whole
+from pytest_codegenie.evidence.lines import whole_lines
 from pytest_codegenie.models import CaseJob
 from pytest_codegenie.models import CaseResult
 from pytest_codegenie.models import Record
 from pytest_codegenie.models import RunRecord
+
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 _MAKE_ROOM = (
@@ -38,7 +59,6 @@ _MAKE_ROOM = (
 
 RESULTS = "results.jsonl"
 RUN = "run.json"
-_TAIL_BYTES = 1 << 16
 _LATER_TRY = re.compile(rb'"attempt": ?(?!1\b)\d')
 
 
@@ -51,11 +71,14 @@ def create_run(out: Path, run_id: str) -> Path:
     """
     directory = out / "runs" / run_id
     try:
+        made = [path for path in directory.parents if not path.exists()]
         directory.mkdir(parents=True)
         ignore = out / ".gitignore"
         if not ignore.exists():
             write_atomically(ignore, "*\n")
-        sync_directory(directory.parent)
+        # An entry is as durable as the directory that it is in.
+        for parent in (directory, *made):
+            sync_directory(parent.parent)
     except FileExistsError:
         raise ConfigError(
             "--codegenie-run-id",
@@ -92,46 +115,21 @@ def append_result(run_directory: Path, result: CaseResult) -> None:
     """
     line = result.to_json().encode() + b"\n"
     path = run_directory / RESULTS
-    new = not path.exists()
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
-            _append(fd, line)
+            if os.fstat(fd).st_size == 0:
+                # Under the lock: no second writer may report a result in a file that
+                # is not in its directory after a power cut.
+                sync_directory(run_directory)
+            append_whole(fd, line)
         finally:
             os.close(fd)
-        if new:
-            sync_directory(run_directory)
     except OSError as exc:
         raise RunStoreError(
             path, f"a result cannot be recorded: {exc.strerror}; {_MAKE_ROOM}"
         ) from exc
-
-
-def _append(fd: int, line: bytes) -> None:
-    end = _whole_lines_end(fd)
-    os.ftruncate(fd, end)
-    try:
-        os.lseek(fd, end, os.SEEK_SET)
-        rest = memoryview(line)
-        while rest:
-            rest = rest[os.write(fd, rest) :]
-        os.fsync(fd)
-    except OSError:
-        os.ftruncate(fd, end)
-        raise
-
-
-def _whole_lines_end(fd: int) -> int:
-    """Return where the last whole line ends."""
-    end = os.lseek(fd, 0, os.SEEK_END)
-    while end > 0:
-        start = max(0, end - _TAIL_BYTES)
-        newline = os.pread(fd, end - start, start).rfind(b"\n")
-        if newline >= 0:
-            return start + newline + 1
-        end = start
-    return 0
 
 
 def read_results(run_directory: Path) -> Iterator[CaseResult]:
@@ -144,7 +142,7 @@ def read_results(run_directory: Path) -> Iterator[CaseResult]:
     """
     path = run_directory / RESULTS
     made_again = _made_again(path)
-    for number, line in _lines(path):
+    for number, line in whole_lines(path):
         try:
             result = CaseResult.from_json(line)
         except ValidationError as exc:
@@ -168,7 +166,7 @@ def read_plain_results(
     """
     path = run_directory / RESULTS
     made_again = {} if all_tries else _made_again(path)
-    for number, line in _lines(path):
+    for number, line in whole_lines(path):
         result = _plain(path, number, line)
         # What is no result is for the caller to say.
         attempt = made_again and made_again.get(_plain_key(result), 1)
@@ -202,6 +200,17 @@ def result_key(one: CaseResult | CaseJob) -> ResultKey:
     return ResultKey(one.task_class, one.case_id, one.agent, one.trial)
 
 
+def artifacts_place(key: ResultKey, attempt: int = 1) -> str:
+    """Return where the artifacts of a try are, relative to the run's directory.
+
+    Args:
+        key: What it is a try of.
+        attempt: 1-based. The first has the name of the trial alone.
+    """
+    suffix = f"-try{attempt}" if attempt > 1 else ""
+    return f"cases/{key.case_id}/{key.agent}-t{key.trial}{suffix}"
+
+
 def _plain_key(result: Any) -> ResultKey | None:
     try:
         return ResultKey(*(result[field] for field in ResultKey._fields))
@@ -212,25 +221,13 @@ def _plain_key(result: Any) -> ResultKey | None:
 def _made_again(path: Path) -> dict[ResultKey | None, int]:
     """Return the last try of each item that has more than one."""
     last: dict[ResultKey | None, int] = {}
-    for number, line in _lines(path):
+    for number, line in whole_lines(path):
         # Within a string the quotes would be escaped.
         if _LATER_TRY.search(line):
             result = _plain(path, number, line)
             key = _plain_key(result)
             last[key] = max(last.get(key, 1), result.get("attempt", 1))
     return last
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if line.endswith(b"\n"):
-                    yield number, line
-    except FileNotFoundError:
-        return
-    except OSError as exc:
-        raise RunStoreError(path, f"cannot be read: {exc.strerror}") from exc
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +237,18 @@ class Run:
     directory: Path
     record: RunRecord
     results: tuple[CaseResult, ...]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the results as a data frame, one row each; without any, its columns.
+
+        Raises:
+            FramesUnavailable: pandas is not installed; it is an ``ImportError`` too.
+        """
+        # pandas takes most of a second, and few need it.
+        from pytest_codegenie.evidence.frames import to_pandas
+        from pytest_codegenie.evidence.stored import StoredRun
+
+        return to_pandas(StoredRun(self.directory, self.record), self.results)
 
 
 def load_run(path: Path | str) -> Run:

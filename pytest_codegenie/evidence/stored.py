@@ -20,19 +20,21 @@ from pytest_codegenie.errors import RunStoreError
 from pytest_codegenie.errors import did_you_mean
 from pytest_codegenie.errors import printable
 from pytest_codegenie.errors import relative
+from pytest_codegenie.evidence.resuming import LATEST
+from pytest_codegenie.evidence.resuming import resume_command
 from pytest_codegenie.evidence.store import RESULTS
 from pytest_codegenie.evidence.store import RUN
+from pytest_codegenie.evidence.store import artifacts_place
 from pytest_codegenie.evidence.store import read_plain_results
 from pytest_codegenie.evidence.store import read_results
 from pytest_codegenie.evidence.store import read_run_record
+from pytest_codegenie.evidence.store import result_key
 from pytest_codegenie.evidence.summary import Group
 from pytest_codegenie.evidence.summary import summarise
 from pytest_codegenie.models import CaseResult
 from pytest_codegenie.models import RunRecord
 
 
-#: What names the run that began last.
-LATEST = "latest"
 _NAMED = 5
 #: ``cases/<case id>/<agent>-t<trial>``, whatever lies below it.
 _PLACE_PARTS = 3
@@ -54,6 +56,8 @@ class Overview:
     selected: int | None
     #: Names of the items that have no result, in the order in which they were to run.
     missing: tuple[str, ...]
+    #: The command that goes on with it.
+    resume: str = ""
 
     @property
     def ended_at(self) -> dt.datetime | None:
@@ -72,6 +76,7 @@ class Overview:
         return (
             f"not finished: {self.selected - len(self.missing)} of {self.selected} "
             f"items have a result; without one: {named}{more}"
+            + (f"; resume it: {self.resume}" if self.resume else "")
         )
 
 
@@ -122,6 +127,7 @@ class StoredRun:
             results=count,
             selected=len(items) or None,
             missing=tuple(name for name in items if name not in names),
+            resume=resume_command(self.record),
         )
 
     def artifacts(self, result: CaseResult) -> str | None:
@@ -133,7 +139,7 @@ class StoredRun:
         named = result.output.artifacts.values() if result.output else ()
         for path in named:
             return "/".join(PurePosixPath(path).parts[:_PLACE_PARTS])
-        place = f"cases/{result.case_id}/{result.agent}-t{result.trial}"
+        place = artifacts_place(result_key(result), result.attempt)
         return place if (self.directory / place).is_dir() else None
 
     def is_torn(self) -> bool:
@@ -205,7 +211,9 @@ def _find_latest(runs: Path) -> Path:
         ) from exc
     if found is None:
         raise RunNotFound(
-            LATEST, f"there is no run in {relative(runs)}; --out says where runs are"
+            LATEST,
+            f"there is no run in {relative(runs)}; --out (of pytest: --codegenie-out) "
+            "says where runs are",
         )
     return found
 

@@ -19,6 +19,7 @@ import signal
 import threading
 from collections.abc import Callable
 from collections.abc import Generator
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -29,6 +30,8 @@ import pytest
 from pytest_codegenie.errors import RunStoreError
 from pytest_codegenie.errors import relative
 from pytest_codegenie.evidence import read_plain_results
+from pytest_codegenie.evidence import read_run_record
+from pytest_codegenie.evidence import resume_command
 
 
 #: In the run's scratch directory; workers start nothing while it is there.
@@ -61,6 +64,7 @@ class Interrupting:
         #: No case runs any more: what is left is to report.
         self._over = False
         self._total = 0
+        self._each = config.getoption("dist", "no") == "each"
         #: Nodes of xdist to their processes.
         self._workers: dict[object, int] = {}
         self._stderr = -1
@@ -147,8 +151,7 @@ class Interrupting:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """Take how many cases are to run, from a worker."""
-        each = self._config.getoption("dist", "no") == "each"
-        self._total = (self._total if each else 0) + len(ids)
+        self._total = (self._total if self._each else 0) + len(ids)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self) -> None:
@@ -197,17 +200,28 @@ class Interrupting:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what there is of an interrupted run, and where."""
         if self._state != "running" and self._run_directory and self._total:
-            terminalreporter.write_line(self._what_there_is(self._run_directory))
+            for line in self._what_there_is(self._run_directory):
+                terminalreporter.write_line(line)
 
-    def _what_there_is(self, run: Path) -> str:
+    def _what_there_is(self, run: Path) -> Iterator[str]:
         if not run.exists():
-            return f"interrupted: none of {self._total} cases has a result"
+            yield f"interrupted: none of {self._total} cases has a result"
+            return
         try:
-            recorded = f"{sum(1 for _ in read_plain_results(run))} of {self._total}"
+            record = read_run_record(run)
+            recorded = sum(1 for _ in read_plain_results(run))
         except RunStoreError as exc:
-            return f"interrupted: {exc}"
+            yield f"interrupted: {exc}"
+            return
+        # Of a run that goes on, this session may have selected a part.
+        total = max(self._total, len(record.items))
         place = relative(run)
-        return f"interrupted: {recorded} cases have a result; the run is in {place}"
+        yield (
+            f"interrupted: {recorded} of {total} cases have a result; the run is in "
+            f"{place}"
+        )
+        if not self._each:
+            yield f"resume it: {resume_command(record)}"
 
     def pytest_unconfigure(self) -> None:
         """Leave signals to whoever had them."""

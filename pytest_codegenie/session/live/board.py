@@ -39,7 +39,11 @@ class Board:
         self.workers = 1
         #: ``passed``, ``failed``, ``errors`` and others to how many.
         self.counts: Counter[str] = Counter()
+        #: How many of them were not worked on by an agent in this run.
+        self.recalled = 0
         self._done = 0
+        #: Of those, how many took the time that they take: not those from a record.
+        self._timed = 0
         self._spent = 0.0
         #: Node id to when it began.
         self._running: dict[str, float] = {}
@@ -48,22 +52,30 @@ class Board:
         """Take it that a case begins."""
         self._running[nodeid] = now
 
-    def finish(self, nodeid: str, now: float) -> None:
-        """Take it that a case has ended."""
+    def finish(self, nodeid: str, now: float, *, ran: bool = True) -> None:
+        """Take it that a case has ended.
+
+        Args:
+            nodeid: Of its item.
+            now: The time.
+            ran: Whether it was run; else its result was there already.
+        """
         began = self._running.pop(nodeid, None)
         if began is not None:
             self._done += 1
-            self._spent += now - began
+            if ran:
+                self._timed += 1
+                self._spent += now - began
 
     def seconds_left(self, now: float) -> float | None:
-        """Estimate from the mean of the cases that have ended; None before one has.
+        """Estimate from the mean of the cases that have run; None before one has.
 
         It takes the cases that are left to last as long, spread evenly over the
         workers.
         """
-        if not self._done:
+        if not self._timed:
             return None
-        mean = self._spent / self._done
+        mean = self._spent / self._timed
         waiting = max(0, self.total - self._done - len(self._running))
         begun = sum(max(0.0, mean - (now - at)) for at in self._running.values())
         at_a_time = max(1, min(self.workers, waiting + len(self._running)))
@@ -114,6 +126,8 @@ class Board:
         kinds += [kind for kind in self.counts if kind not in kinds]
         for number, kind in enumerate(kinds):
             parts += [", " if number else "", self._count(kind)]
+        if self.recalled:
+            parts.append(f" ({self.recalled} cached)")
         left = self.seconds_left(now)
         if left is not None:
             parts.append(f"; about {clock(left)} left")

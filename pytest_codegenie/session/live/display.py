@@ -19,6 +19,9 @@ from pytest_codegenie.harness.progress import read_progress
 from pytest_codegenie.logs import emit
 from pytest_codegenie.session.live.area import TerminalArea
 from pytest_codegenie.session.live.board import Board
+from pytest_codegenie.session.not_running import NOT_RUN
+from pytest_codegenie.session.provenance import provenance_of
+from pytest_codegenie.session.resuming import FROM_RECORD
 
 
 _PAUSE_SECONDS = 0.25
@@ -69,6 +72,8 @@ class LiveDisplay:
         self._lock = threading.Lock()
         self._board = Board(self._progress, colours=self._writer.hasmarkup)
         self._nodes: set[object] = set()
+        #: Node ids of items that are being reported from a record.
+        self._from_record: set[str] = set()
         self._area: TerminalArea | None = None
         self._ended = threading.Event()
         self._thread = threading.Thread(
@@ -122,15 +127,21 @@ class LiveDisplay:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count what came of a case."""
+        provenance = provenance_of(report)
+        if getattr(report, FROM_RECORD, False) or provenance == "verdict-cache":
+            self._from_record.add(report.nodeid)
         kind = _kind(report)
         if kind:
             with self._lock:
                 self._board.counts[kind] += 1
+                self._board.recalled += provenance in ("patch-cache", "verdict-cache")
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Take it that a case has ended."""
+        ran = nodeid not in self._from_record
+        self._from_record.discard(nodeid)
         with self._lock:
-            self._board.finish(nodeid, time.monotonic())
+            self._board.finish(nodeid, time.monotonic(), ran=ran)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str) -> None:
@@ -191,5 +202,5 @@ def _kind(report: pytest.TestReport) -> str:
     if hasattr(report, "wasxfail"):
         return "ambiguous"
     if report.skipped:
-        return "skipped"
+        return "not run" if hasattr(report, NOT_RUN) else "skipped"
     return report.outcome if report.when == "call" else ""

@@ -165,7 +165,7 @@ def test_a_result_is_synced_before_append_returns(
     monkeypatch.setattr(os, "fsync", note)
     line = len(result().to_json()) + 1
     append_result(run, result())
-    assert synced == [f"{RESULTS} {line}", "r 0"]
+    assert synced == ["r 0", f"{RESULTS} {line}"]
     append_result(run, result())
     assert synced[2:] == [f"{RESULTS} {2 * line}"]
 

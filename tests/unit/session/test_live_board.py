@@ -174,3 +174,24 @@ def test_small_words() -> None:
         "..",
         "",
     ]
+
+
+def test_what_came_from_the_cache_is_counted_beside_the_outcomes() -> None:
+    shown = board()
+    shown.start(node("a"), 0.0)
+    shown.counts["passed"] = 3
+    assert "cached" not in shown.lines(80, 20, 1.0)[-1]
+    shown.recalled = 2
+    assert "3 passed, 0 failed, 0 errors (2 cached)" in shown.lines(80, 20, 1.0)[-1]
+
+
+def test_what_comes_from_a_record_is_done_at_once_and_tells_no_time() -> None:
+    shown = board(total=5)
+    for number in range(3):
+        shown.start(node(f"{number}"), 0.0)
+        shown.finish(node(f"{number}"), 0.0, ran=False)
+    shown.start(node("a"), 0.0)
+    assert shown.lines(80, 20, 1.0)[-1].startswith("[############--------] 3 of 5: ")
+    assert shown.seconds_left(1.0) is None
+    shown.finish(node("a"), 60.0)
+    assert shown.seconds_left(60.0) == 60.0
