@@ -23,11 +23,11 @@ from pytest_codegenie.trees import remove_tree
 from pytest_codegenie.workspaces.leftovers import LeavesTraces
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Any, summary: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "clean",
-        help="remove what killed runs have left, and caches if asked",
+        help=summary,
         description="Remove what killed runs have left on this machine: containers, "
         "workspaces, cgroups. What is kept for later runs goes only if it is asked "
         "for. Runs that go on are not touched, nor is the record of any run.",
@@ -43,7 +43,10 @@ def add_command(commands: Any) -> None:
         help="the images that were built for cases, and our base, too",
     )
     parser.add_argument(
-        "--all", action="store_true", help="both, and what was downloaded for them"
+        "--all",
+        action="store_true",
+        help="both, and what was downloaded for them; patches and verdicts stay "
+        "(codegenie cache gc)",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="remove nothing, only say what would go"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from pytest_codegenie.cli.foresight import Checks
 from pytest_codegenie.cli.foresight import check_all
+from pytest_codegenie.evidence.budget.ledger import dollars
 from pytest_codegenie.evidence.history import Estimate
 from pytest_codegenie.evidence.history import Kind
 from pytest_codegenie.evidence.history import estimate
@@ -56,11 +57,14 @@ def _lines(found: Rehearsal, checks: Checks) -> Iterator[str]:
     yield from _section("environments", checks.environments)
     yield from _section("disk", checks.disk)
     yield from _section("reporters", [", ".join(settings.reporters) or "none"])
+    yield from _section("gates", checks.gates)
     yield from _section("workers", [str(found.workers)])
     history = read_history(settings.out)
     figures = estimate(map(_kind, found.items), history, found.workers)
     yield from _section("time", [_time(figures)])
     yield from _section("cost", [_cost(figures)])
+    if settings.max_cost_usd is not None:
+        yield from _section("cost cap", [_cap(figures, settings.max_cost_usd)])
 
 
 def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
@@ -108,6 +112,17 @@ def _cost(figures: Estimate) -> str:
         f"about ${figures.cost_usd:.2f} as reported by agents, by the medians of "
         f"{_results(figures.priced_results)}{_without(figures.unpriced, figures.items)}"
     )
+
+
+def _cap(figures: Estimate, cap_usd: float) -> str:
+    cap = f"{dollars(cap_usd)} USD"
+    if figures.cost_usd is None:
+        return f"{cap}; whether it is enough is not known"
+    if figures.cost_usd > cap_usd:
+        share = cap_usd / figures.cost_usd
+        return f"{cap}: enough for about {share:.0%} of what is known of the cost"
+    unknown = ", but for what is unknown" if figures.unpriced else ""
+    return f"{cap}: enough by that estimate{unknown}"
 
 
 def _results(count: int) -> str:

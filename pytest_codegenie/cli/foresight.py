@@ -18,11 +18,13 @@ from pathlib import Path
 from pytest_codegenie.agents import AgentAdapter
 from pytest_codegenie.config import RunConfig
 from pytest_codegenie.corpus import read_task
+from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.errors import relative
 from pytest_codegenie.harness import make_recipe
 from pytest_codegenie.models import AgentSpec
 from pytest_codegenie.models import BenchCase
 from pytest_codegenie.parts import make_part
+from pytest_codegenie.session.gates import Gates
 from pytest_codegenie.session.rehearsal import Rehearsal
 from pytest_codegenie.workspaces import Workspace
 from pytest_codegenie.workspaces import WorkspaceSpec
@@ -38,6 +40,7 @@ class Checks:
     workspace: str = ""
     environments: list[str] = field(default_factory=list)
     disk: list[str] = field(default_factory=list)
+    gates: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
 
@@ -62,7 +65,25 @@ def check_all(found: Rehearsal) -> Checks:
         _check_environments(cases, found, checks)
     _check_disk(settings, checks)
     _check_run_id(settings, checks)
+    _check_gates(found, checks)
     return checks
+
+
+def _check_gates(found: Rehearsal, checks: Checks) -> None:
+    """Say what is required of the run, and whether it can be told at its end."""
+    assert found.configuration is not None
+    try:
+        run_id = found.configuration.settings.run_id or ""
+        gates = Gates(found.configuration, run_id)
+        checks.gates += gates.description()
+        cases = [item.case for item in found.items if item.case]
+        places = {case.task_class: case.directory.parent.parent for case in cases}
+        gates.check_selected(
+            {f"{case.task_class}/{case.case_id}": case.case_digest for case in cases},
+            {name: found.corpus.rubric_digest(path) for name, path in places.items()},
+        )
+    except CodegenieError as exc:
+        checks.faults.append(str(exc))
 
 
 def _check_agent(

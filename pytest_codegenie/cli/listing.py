@@ -22,11 +22,11 @@ from pytest_codegenie.workspaces import Workspace
 _PARTS = ("agents", "evaluators", "harnesses", "reporters", "workspaces")
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Any, summary: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "list",
-        help="show task classes, datasets, agents, evaluators, reporters, ...",
+        help=summary,
         description="Show what there is: the task classes of the bench directory, what "
         "a run can select of them as datasets, or the parts that plugins give, with "
         "where each comes from, and of workspaces whether they work here.",

@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
+from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import NoReturn
 
 from pytest_codegenie import __version__
-from pytest_codegenie.cli import clean
-from pytest_codegenie.cli import listing
-from pytest_codegenie.cli import new
-from pytest_codegenie.cli import report
-from pytest_codegenie.cli import run
-from pytest_codegenie.cli import schema
-from pytest_codegenie.cli import sign
-from pytest_codegenie.cli import verify
 from pytest_codegenie.errors import CodegenieError
 
 
 #: pytest.ExitCode.USAGE_ERROR
 _USAGE_ERROR = 4
+#: In the order in which they are listed: name to module, and what it does.
+_COMMANDS: Mapping[str, tuple[str, str]] = {
+    "new": ("new", "make a task class or a case"),
+    "sign": ("sign", "write cases/digests.yaml"),
+    "verify": ("verify", "check task classes and their cases"),
+    "list": (
+        "listing",
+        "show task classes, datasets, agents, evaluators, reporters, ...",
+    ),
+    "run": ("run", "run cases, or show what would be run"),
+    "grade": (
+        "grade",
+        "judge the patches of a run again, by today's tests and rubrics",
+    ),
+    "report": ("report", "report a run again, in any format"),
+    "export": ("export", "export a run's results as data"),
+    "audit": ("audit", "verify the audit chain, or anchor its head in git"),
+    "promote": ("promote", "say whether an agent's latest runs are enough for a tier"),
+    "runs": ("runs", "show the runs of the store"),
+    "history": ("history", "show what a task class came to over time"),
+    "compare": ("compare", "show what changed between two runs, or two agents of one"),
+    "cache": ("cache", "show what is kept of finished cases, or let go of it"),
+    "clean": ("clean", "remove what killed runs have left, and caches if asked"),
+    "schema": ("schema", "print JSON Schemas"),
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -31,8 +50,13 @@ class _Parser(argparse.ArgumentParser):
         self.exit(_USAGE_ERROR, f"{self.prog}: {message}\n")
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command."""
+def make_parser(only: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of the whole command.
+
+    Args:
+        only: The command that is given: what the others need is not imported, nor are
+            their own arguments known. None: of all.
+    """
     parser = _Parser(
         prog="codegenie",
         description="Make, sign and check the bench cases of pytest-codegenie. Cases "
@@ -44,8 +68,12 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=_Parser
     )
-    for module in (new, sign, verify, listing, run, report, clean, schema):
-        module.add_command(commands)
+    for name, (module_name, summary) in _COMMANDS.items():
+        if only in (None, name):
+            module = importlib.import_module(f"pytest_codegenie.cli.{module_name}")
+            module.add_command(commands, summary)
+        else:
+            commands.add_parser(name, help=summary)
     return parser
 
 
@@ -57,11 +85,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     passed_on: list[str] = []
-    if words[:1] == ["run"] and "--" in words:
+    if words[:1] in (["run"], ["grade"]) and "--" in words:
         # Pytest's own, which argparse would take for paths.
         dashes = words.index("--")
         words, passed_on = words[:dashes], words[dashes + 1 :]
-    options = make_parser().parse_args(words, argparse.Namespace(passed_on=passed_on))
+    if words[:1] == ["run"]:
+        from pytest_codegenie.evidence import join_run
+
+        words = join_run(words, "--resume")
+    parser = make_parser(only=words[0] if words else "")
+    options = parser.parse_args(words, argparse.Namespace(passed_on=passed_on))
     try:
         code: int = options.run(options)
     except CodegenieError as exc:

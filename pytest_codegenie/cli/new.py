@@ -24,11 +24,11 @@ class UsageFault(CodegenieError):
     exit_code = 4
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Any, summary: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "new",
-        help="make a task class or a case",
+        help=summary,
         description="Make a task class, or a case that works and is signed, to be "
         "changed. On a terminal, what is not given is asked for.",
     )

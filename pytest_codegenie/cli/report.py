@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from pytest_codegenie.cli.new import UsageFault
+from pytest_codegenie.cli.output import put
+from pytest_codegenie.cli.output import require_results
+from pytest_codegenie.cli.output import warn_of_torn
 from pytest_codegenie.cli.places import add_out_option
 from pytest_codegenie.cli.places import add_run_argument
 from pytest_codegenie.cli.places import find_named_run
-from pytest_codegenie.documents import write_atomically
-from pytest_codegenie.errors import RunStoreError
 from pytest_codegenie.errors import did_you_mean
-from pytest_codegenie.errors import relative
-from pytest_codegenie.evidence import RESULTS
-from pytest_codegenie.evidence import StoredRun
 from pytest_codegenie.evidence import open_run
 from pytest_codegenie.parts import BUILTIN_PARTS
 from pytest_codegenie.parts import UnknownPartError
@@ -27,14 +25,13 @@ from pytest_codegenie.parts import make_part
 from pytest_codegenie.reporters import Form
 from pytest_codegenie.reporters import report_text
 from pytest_codegenie.reporters.markdown import LEAST_BYTES
-from pytest_codegenie.session.installed import installed_parts
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Any, summary: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "report",
-        help="report a run again, in any format",
+        help=summary,
         description="Report a run from its store, finished or cut off: to the "
         "terminal, or in a format for other programs. Nothing is run, and the run is "
         "not changed.",
@@ -72,24 +69,18 @@ def run(options: argparse.Namespace) -> int:
         )
     reporter = _make_reporter(options.format)
     stored = open_run(find_named_run(options.name, options.out))
-    if next(stored.results(), None) is None:
-        raise RunStoreError(
-            stored.directory / RESULTS,
-            f"no case of this run has a result ({len(stored.record.items)} were to "
-            "run): there is nothing to report",
-        )
+    require_results(stored, "report")
     text = report_text(options.format, reporter, stored, _form(options))
-    if options.output is None:
-        _print(text)
-    else:
-        _write(options.output, text)
-    return _torn(stored)
+    put(text.encode(), options.output)
+    return warn_of_torn(stored)
 
 
 def _make_reporter(name: str) -> Any:
-    # Only for a plugin's is it worth a pytest that starts.
     known: Mapping[str, str] = BUILTIN_PARTS.reporters
     if name not in known:
+        # Only for a plugin's is it worth a pytest that starts.
+        from pytest_codegenie.session.installed import installed_parts
+
         known = installed_parts().reporters
     if name not in known:
         raise UsageFault(
@@ -111,35 +102,3 @@ def _form(options: argparse.Namespace) -> Form:
         colours=sys.stdout.isatty() and not plain,
         max_bytes=options.max_bytes,
     )
-
-
-def _print(text: str) -> None:
-    """Print a report, as UTF-8 whatever the locale; a reader may stop early."""
-    try:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode())
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        # Python would try again when it ends, and complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _write(path: Path, text: str) -> None:
-    if path.exists() and not path.is_file():
-        path.write_bytes(text.encode())  # a device or a pipe; a directory says so
-        return
-    if not path.parent.is_dir():
-        raise UsageFault(f"--output: there is no directory {relative(path.parent)}")
-    write_atomically(path.resolve(), text)
-
-
-def _torn(run: StoredRun) -> int:
-    """Say that the record was cut off in the middle of a result; return the code."""
-    if not run.is_torn():
-        return 0
-    print(
-        f"codegenie: {relative(run.directory / RESULTS)}: the last line was cut off "
-        "and is not in the report; the results before it are whole",
-        file=sys.stderr,
-    )
-    return 1

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_codegenie.cli.dry_run import dry_run
+from pytest_codegenie.evidence import LATEST
 
 
 #: Option of this command to pytest's, for those that take a value.
@@ -20,15 +21,19 @@ _VALUES = {
     "limit": "--codegenie-limit",
     "instance": "--codegenie-case",
     "run_id": "--codegenie-run-id",
+    "require_lower_bound": "--codegenie-require-lower-bound",
+    "baseline": "--codegenie-baseline",
+    "max_cost_usd": "--codegenie-max-cost-usd",
     "log_level": "--codegenie-log-level",
+    "resume": "--codegenie-resume",
 }
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Any, summary: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "run",
-        help="run cases, or show what would be run",
+        help=summary,
         description="Run cases by pytest: it prints the pytest command that does the "
         "same, and becomes it. What stands after -- is given to pytest as it is.",
         usage="codegenie run [PATH ...] [options] [-- PYTEST_ARGUMENT ...]",
@@ -68,7 +73,36 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument("--run-id", metavar="ID", help="name of the run")
     parser.add_argument(
+        "--resume",
+        nargs="?",
+        const=LATEST,
+        metavar="RUN",
+        help="go on with this run: its id, its directory, or 'latest', the default; an "
+        "existing path after it is what to collect (--codegenie-resume)",
+    )
+    parser.add_argument(
+        "--max-cost-usd",
+        metavar="USD",
+        help="what all agents may cost together (--codegenie-max-cost-usd)",
+    )
+    parser.add_argument(
         "--log-level", metavar="LEVEL", help="lowest level of events in log.jsonl"
+    )
+    parser.add_argument(
+        "--require-lower-bound",
+        action="append",
+        metavar="[TASK=]X",
+        help="a gate, several times if you like (--codegenie-require-lower-bound)",
+    )
+    parser.add_argument(
+        "--baseline",
+        metavar="RUN",
+        help="compare with this earlier run (--codegenie-baseline)",
+    )
+    parser.add_argument(
+        "--fail-on-regression",
+        action="store_true",
+        help="a gate on that comparison (--codegenie-fail-on-regression)",
     )
     parser.add_argument(
         "--no-docker", action="store_true", help="refuse the workspace docker"
@@ -106,4 +140,6 @@ def pytest_arguments(options: argparse.Namespace) -> Iterator[str]:
         yield from ("-n", options.workers)
     if options.no_docker:
         yield "--codegenie-no-docker"
+    if options.fail_on_regression:
+        yield "--codegenie-fail-on-regression"
     yield from options.passed_on

@@ -11,22 +11,37 @@ from pytest_codegenie.config import RunConfig
 from pytest_codegenie.corpus.task import TaskFile
 from pytest_codegenie.corpus.task import TestsFile
 from pytest_codegenie.errors import did_you_mean
+from pytest_codegenie.evidence.promotion.gate import PromotionVerdict
+from pytest_codegenie.evidence.promotion.gate import Recommendation
+from pytest_codegenie.evidence.promotion.tiers import TrustTiers
+from pytest_codegenie.models import Record
 from pytest_codegenie.models import schemas
+
+
+#: What is read or written beside the records of a run.
+FILES: tuple[type[Record], ...] = (
+    RunConfig,
+    TaskFile,
+    TestsFile,
+    TrustTiers,
+    PromotionVerdict,
+    Recommendation,
+)
 
 
 def all_schemas() -> dict[str, dict[str, Any]]:
     """Return the schema of each record and of each file format, by name."""
-    files = {model.__name__: model for model in (RunConfig, TaskFile, TestsFile)}
-    return schemas() | {name: m.model_json_schema() for name, m in files.items()}
+    return schemas() | {file.__name__: file.model_json_schema() for file in FILES}
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Any, summary: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "schema",
-        help="print JSON Schemas",
+        help=summary,
         description="Print the JSON Schema of a record (BenchScore, CaseResult, ...) "
-        "or of a file (RunConfig, TaskFile, TestsFile); of all, by name, for none.",
+        "or of a file (RunConfig, TaskFile, TestsFile, TrustTiers, ...); of all, by "
+        "name, for none.",
     )
     parser.add_argument("record", nargs="?")
     parser.set_defaults(run=run)

@@ -13,11 +13,11 @@ from pytest_codegenie.corpus import sign
 from pytest_codegenie.errors import relative
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Any, summary: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "sign",
-        help="write cases/digests.yaml",
+        help=summary,
         description="Compute the digest of every case, show what changes in "
         "cases/digests.yaml, ask, and write it in one step.",
     )

@@ -13,6 +13,7 @@ from typing import Any
 from pytest_codegenie.cli.places import add_bench_option
 from pytest_codegenie.cli.places import find_places
 from pytest_codegenie.config import RunConfig
+from pytest_codegenie.corpus import TIERS
 from pytest_codegenie.corpus import Complaint
 from pytest_codegenie.corpus import check_task_class
 from pytest_codegenie.corpus import id_collisions
@@ -21,6 +22,7 @@ from pytest_codegenie.corpus import remember_listing
 from pytest_codegenie.errors import EXIT_TASK_CLASS
 from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.errors import relative
+from pytest_codegenie.evidence.promotion.tiers import held_out_needed
 from pytest_codegenie.harness import make_job
 from pytest_codegenie.harness import validate_case
 from pytest_codegenie.models import AgentSpec
@@ -31,11 +33,11 @@ from pytest_codegenie.session.installed import installed_parts
 from pytest_codegenie.session.settings import choose_workspace
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Any, summary: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "verify",
-        help="check task classes and their cases",
+        help=summary,
         description="Check that digests, files and registration hold, that the oracle "
         "passes and nop fails each positive case, that nop passes each negative one, "
         "and that three repetitions agree. All complaints come in one run; exit code "
@@ -69,10 +71,11 @@ def run(options: argparse.Namespace) -> int:
     """Print all complaints."""
     complaints: list[Complaint] = []
     places = find_places(options.task_classes, options.bench)
+    tiers = held_out_needed(Path()) or TIERS
     cases: list[BenchCase] = []
     sound: list[tuple[BenchCase, TaskClass]] = []
     for place in places:
-        found, verified = check_task_class(place)
+        found, verified = check_task_class(place, tiers=tiers)
         complaints += found
         cases += verified
         try:
