@@ -26,6 +26,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from typing import cast
+from typing import get_args
 from xml.etree import ElementTree
 
 import pytest
@@ -41,14 +42,26 @@ from pytest_codegenie.agents import protocol as agent_protocol
 from pytest_codegenie.agents.base import ProgramAgent
 from pytest_codegenie.agents.base import ProgramOptions
 from pytest_codegenie.cli.main import make_parser
+from pytest_codegenie.cli.schema import FILES
 from pytest_codegenie.cli.schema import all_schemas
 from pytest_codegenie.corpus import case_file
 from pytest_codegenie.corpus import task
 from pytest_codegenie.evaluators import protocol as evaluator_protocol
 from pytest_codegenie.evidence import RESULTS
 from pytest_codegenie.evidence import RUN
+from pytest_codegenie.evidence import cache
+from pytest_codegenie.evidence import frames
 from pytest_codegenie.evidence import store
 from pytest_codegenie.evidence import stored
+from pytest_codegenie.evidence.audit import canonical
+from pytest_codegenie.evidence.audit import chain
+from pytest_codegenie.evidence.audit import content
+from pytest_codegenie.evidence.budget.ledger import LEDGER
+from pytest_codegenie.evidence.promotion import gate
+from pytest_codegenie.evidence.promotion import tiers
+from pytest_codegenie.evidence.run_lock import SESSION_LOCK
+from pytest_codegenie.evidence.run_lock import WORKERS_LOCK
+from pytest_codegenie.harness import identity
 from pytest_codegenie.harness import protocol as harness_protocol
 from pytest_codegenie.parts import BUILTIN_PARTS
 from pytest_codegenie.reporters import protocol as reporter_protocol
@@ -78,6 +91,8 @@ def pages() -> dict[str, str]:
         "hooks.md": hooks_page,
         "junit.md": junit_page,
         "run-store.md": run_store_page,
+        "columns.md": columns_page,
+        "trust-tiers.md": trust_tiers_page,
     }
     made = {name: "\n".join([f"{NOTE}\n", *make()]) for name, make in makers.items()}
     return {
@@ -99,6 +114,8 @@ def options_page() -> Iterator[str]:
     rows = []
     for name, attributes in recorder.options:
         metavar = attributes.get("metavar", "")
+        if attributes.get("nargs") == "?":
+            metavar = f"[{metavar}]"
         shown = f"`{name} {metavar}`" if metavar else f"`{name}`"
         rows.append((shown, plain(attributes["help"])))
     yield from table(("option", ""), rows)
@@ -226,8 +243,7 @@ def records_page() -> Iterator[str]:
     names = [name for name in pytest_codegenie.__all__ if not name.startswith("_")]
     yield ", ".join(f"`{name}`" for name in names) + ".\n"
     own = {record.__name__: record for record in models.RECORDS}
-    files = (config.RunConfig, task.TaskFile, task.TestsFile)
-    own |= {model.__name__: model for model in files}
+    own |= {model.__name__: model for model in FILES}
     for name, schema in all_schemas().items():
         record = own[name]
         yield f"\n## {name}\n"
@@ -267,7 +283,10 @@ def failures_page() -> Iterator[str]:
         for code in pytest.ExitCode
         if code < errors.EXIT_CORPUS
     ]
-    by_code: dict[int, list[str]] = {}
+    by_code: dict[int, list[str]] = {
+        errors.EXIT_COST: ["the cost cap was reached (`--codegenie-max-cost-usd`)"],
+        errors.EXIT_GATE: ["[a gate](../how-to/gate-ci.md) was not met"],
+    }
     for error in raised_errors():
         by_code.setdefault(error.exit_code, []).append(f"`{error.__name__}`")
     for code, names in sorted(by_code.items()):
@@ -310,7 +329,10 @@ def hooks_page() -> Iterator[str]:
     for module, names in (
         (
             agent_protocol,
-            ("Agent", "AgentAdapter", "InstalledAgent", "PatchAgent", "Usage"),
+            (
+                *("Agent", "AgentAdapter", "InstalledAgent", "PatchAgent", "Usage"),
+                *("TellsUsage", "LimitsCost"),
+            ),
         ),
         (workspace_protocol, ("Workspace", "Base")),
         (evaluator_protocol, ("Evaluator", "Site", "Judgement", "Verdict")),
@@ -340,10 +362,14 @@ def junit_page() -> Iterator[str]:
 STORE = {
     RUN: "[RunRecord](records.md#runrecord): what was asked for, by which versions",
     RESULTS: "one [CaseResult](records.md#caseresult) a line, as each case ends",
+    LEDGER: "with a [cost cap](../how-to/cap-the-cost.md): what is reserved and spent",
+    SESSION_LOCK: "locked by the session that works on the run",
+    WORKERS_LOCK: "locked by its workers",
     "log.jsonl": "events: `timestamp`, `level`, `event_type`, `payload`",
     "report-<task class>-<agent>.json": "[BenchRunReport](records.md#benchrunreport)",
     "report.<suffix>": "a report, for each reporter that the configuration names",
-    "cases/<case id>/<agent>-t<trial>/": "the artifacts of one attempt",
+    "cases/<case id>/<agent>-t<trial>/": "the artifacts of one attempt; of a "
+    "[later try](../how-to/resume-a-run.md) `-try<n>` follows",
 }
 ARTIFACTS = {
     "patch.diff": "what was judged",
@@ -356,6 +382,105 @@ ARTIFACTS = {
     "trajectory.json": "what an installed agent did, in Harbor's ATIF",
     "workspaces": "the trees, with `--codegenie-keep`",
 }
+
+
+def columns_page() -> Iterator[str]:
+    """Give the columns of a data frame and of a Parquet file."""
+    yield "# Columns of a run\n"
+    yield markdown(inspect.getdoc(frames) or "")
+    yield "\nThe first are those of `csv`."
+    yield "`breakdown.<key>` stands for one column for each breakdown key of the run.\n"
+    kinds = {
+        "category": ("category", "string"),
+        "text": ("string", "string"),
+        "texts": ("object: list of str", "list of string"),
+        "truth": ("boolean", "bool"),
+        "number": ("float64", "double"),
+        "time": ("datetime64[us, UTC]", "timestamp[us, UTC]"),
+    }
+    rows = []
+    for column in frames.COLUMNS:
+        name = "breakdown.<key>" if column.name == "breakdown" else column.name
+        count = ("Int64" if column.optional else "int64", "int64")
+        pandas, parquet = kinds.get(column.kind, count)
+        values = ", ".join(f"`{value}`" for value in column.values)
+        about = f"{column.about}: {values}" if values else column.about
+        rows.append((f"`{name}`", f"`{pandas}`", f"`{parquet}`", about))
+    yield from table(("column", "pandas", "Parquet", ""), rows)
+    yield "\nWhat is empty is missing there (`NaN`, `NA`, null), never 0 or empty text."
+
+
+def trust_tiers_page() -> Iterator[str]:
+    """Give the keys of the tiers file, and what a promotion asks."""
+    yield "# Trust tiers\n"
+    yield markdown(inspect.getdoc(tiers) or "")
+    yield "\nThe file is in the project's root, beside `pyproject.toml`; `codegenie"
+    yield "promote --tiers FILE` names another. It is checked before anything is done"
+    yield "with it; an unknown key is an error. `codegenie schema TrustTiers` prints"
+    yield "its JSON Schema.\n"
+    yield "```yaml"
+    yield TIERS_EXAMPLE.strip()
+    yield "```\n"
+    yield "## Keys\n"
+    yield from field_table(tiers.TrustTiers)
+    yield "\n## A tier\n"
+    yield from field_table(tiers.Tier)
+    rising = ", ".join(f"`{key}`" for key in tiers._RISING)
+    yield f"\nA tier may not ask less than the one below it: of {rising}."
+    yield "\n## What has to hold\n"
+    yield "Conditions of a verdict, by name. Those from `complete` on are of each run"
+    yield "in the window, the others of the window as a whole.\n"
+    yield from table(("condition", "met where"), promotion_rows())
+    yield "\n## The verdict\n"
+    yield from field_table(gate.PromotionVerdict)
+    yield "\n### A condition\n"
+    yield from field_table(gate.PromotionCondition)
+    yield "\n## A file in `recommendations/` { #recommendations }\n"
+    yield "`<task class>-<agent>-to-<tier>-<time>.json`, beside the tiers file. None is"
+    yield "ever overwritten.\n"
+    yield from field_table(gate.Recommendation)
+
+
+#: Read by a test, as everything that a page shows of a file.
+TIERS_EXAMPLE = """
+tiers:
+  - name: bronze
+    lower_bound: 0.5
+  - name: silver
+    lower_bound: 0.8
+    min_passed: 10
+    min_held_out_passed: 5
+    window: 3
+    isolation: [sandbox, docker]
+current:
+  bug-repair:
+    opus-high: bronze
+"""
+
+_CONDITIONS = {
+    "next_tier": "the target is the tier above the current one",
+    "window": "there are as many runs as the tier's `window`",
+    "task_class": "every report is of the task class",
+    "agent": "every report is of the agent",
+    "sut_digest": "the agent's name, label and options were the same in all runs",
+    "rubric_digest": "the task class's own code was the same",
+    "cassette_corpus_digest": "the cases were the same",
+    "isolation_class": "it was the same, and one of the tier's `isolation` if any",
+    "complete": "every selected case was judged",
+    "chain": "the audit chain verifies, and has the report and all of its results",
+    "lower_bound": "`lower_bound_95` reaches the tier's `lower_bound`",
+    "passed": "so many cases passed, each in all trials: the tier's `min_passed`, or "
+    "the task class's `min_cases_for_promotion` if that is more",
+    "held_out_passed": "so many held-out cases passed: `min_held_out_passed`",
+    "failure_modes": "no failure mode of severity `block` came up",
+}
+
+
+def promotion_rows() -> list[tuple[str, str]]:
+    """Return (condition, when it is met); every one there is."""
+    names = get_args(gate.ConditionName)
+    assert set(names) == set(_CONDITIONS), "a condition is not explained"
+    return [(f"`{name}`", _CONDITIONS[name]) for name in names]
 
 
 def run_store_page() -> Iterator[str]:
@@ -373,6 +498,16 @@ def run_store_page() -> Iterator[str]:
     yield "Each is there when its step was reached. Under `--dist each` the directory's"
     yield "name ends in the worker's id.\n"
     yield from table(("file", ""), [(f"`{k}`", v) for k, v in ARTIFACTS.items()])
+    yield f"\n## `.codegenie/{chain.AUDIT}/{chain.CHAIN}` {{ #audit-chain }}\n"
+    yield "Mode 0600, in a directory of mode 0700. What it proves and what it does not:"
+    yield "[The audit chain](../explanation/audit-chain.md)."
+    for module in (chain, content, canonical):
+        yield f"\n{markdown(inspect.getdoc(module) or '')}"
+    yield "\n## `.codegenie/cache/` { #cache }\n"
+    yield f"{markdown(inspect.getdoc(cache) or '')}\n"
+    yield f"{markdown(inspect.getdoc(identity) or '')}\n"
+    yield "What is not in a key, and when to say so:"
+    yield "[The cache](../explanation/cache.md)."
 
 
 # -- from Python to Markdown -------------------------------------------------------
@@ -628,10 +763,14 @@ def fixtures() -> Iterator[tuple[str, str]]:
 def subcommands(
     parser: argparse.ArgumentParser,
 ) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """Yield the commands of a parser."""
+    """Yield the commands of a parser; of one that has its own, those."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            yield from action.choices.items()
+            for name, command in action.choices.items():
+                own = list(subcommands(command))
+                yield from ((f"{name} {one}", of) for one, of in own)
+                if not own:
+                    yield name, command
 
 
 def spelled(action: argparse.Action) -> str:
@@ -640,8 +779,11 @@ def spelled(action: argparse.Action) -> str:
         "{" + ",".join(map(str, action.choices)) + "}" if action.choices else ""
     )
     if not action.option_strings:
-        value = str(value or action.dest)
-        return {"?": f"[{value}]", "*": f"[{value} ...]"}.get(str(action.nargs), value)
+        value = value or action.dest
+    optional = {"?": f"[{value}]", "*": f"[{value} ...]"}
+    value = optional.get(str(action.nargs), str(value))
+    if not action.option_strings:
+        return value
     # The short spelling last, whichever was declared first.
     names = ", ".join(sorted(action.option_strings, key=len, reverse=True))
     return f"{names} {value}".strip()
@@ -773,18 +915,23 @@ def run_once() -> Mapping[str, Any]:
             for key, value in os.environ.items()
             if not key.startswith(("PYTEST_", "CODEGENIE_", "COV_CORE_", "GITHUB_"))
         }
-        subprocess.run(
-            [
-                *(sys.executable, "-m", "pytest", "--codegenie", "bench"),
-                *("--codegenie-agent=nop", "--codegenie-agent=priced"),
-                *("--codegenie-run-id=example", "--junitxml=junit.xml"),
-                *("-p", "no:hypothesispytest"),
-            ],
-            cwd=directory,
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            check=False,
+        gates = (
+            *("--codegenie-require-lower-bound=0.3", "--codegenie-baseline=before"),
+            "--codegenie-fail-on-regression",
         )
+        for run_id, options in (("before", ()), ("example", gates)):
+            subprocess.run(
+                [
+                    *(sys.executable, "-m", "pytest", "--codegenie", "bench"),
+                    *("--codegenie-agent=nop", "--codegenie-agent=priced"),
+                    *(f"--codegenie-run-id={run_id}", "--junitxml=junit.xml"),
+                    *("-p", "no:hypothesispytest", "--codegenie-cache=off", *options),
+                ],
+                cwd=directory,
+                env=environment,
+                stdout=subprocess.DEVNULL,
+                check=False,
+            )
         run = directory / ".codegenie" / "runs" / "example"
         files = [path for path in run.rglob("*") if path.is_file()]
         _run["files"] = [path.relative_to(run).as_posix() for path in files]
@@ -836,11 +983,12 @@ def junit_properties() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         name, value = element.attrib["name"], element.attrib["value"]
         name = re.sub(r"^(breakdown)\..*", r"\1.<key>", name)
         name = re.sub(r"^(failure_mode)\..*", r"\1.<code>", name)
-        name = name.replace(".demo.nop.", ".demo.priced.")
-        name = name.replace(".demo.priced.", ".<task class>.<agent>.")
+        name = re.sub(r"\.demo\.(nop|priced)\b", ".<task class>.<agent>", name)
         target = suite if name.startswith("codegenie.") else case
         if name == "codegenie.version":
             value = "the version of pytest-codegenie"
+        elif name == "codegenie.chain_head":
+            value = "64 hex digits"
         elif re.fullmatch(r"\d+\.\d{4,}", value):
             value = f"{float(value):.3f}"
         target[f"`{name}`"] = f"`{value}`" if " " not in value else value

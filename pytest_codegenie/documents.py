@@ -131,8 +131,17 @@ def _refuse_depth(text: str) -> None:
             depth -= 1
 
 
-def write_atomically(path: Path, data: str | bytes, *, mode: int = 0o644) -> None:
+def write_atomically(
+    path: Path, data: str | bytes, *, mode: int = 0o644, durable: bool = True
+) -> None:
     """Replace ``path`` by ``data``: a reader sees the old file or the new, whole.
+
+    Args:
+        path: The file; its directory is there.
+        data: Its content.
+        mode: Of the file.
+        durable: False: nobody waits for the disk, and what a power cut leaves of the
+            file may be anything. For what a reader can check, and make again.
 
     Raises:
         OSError: It cannot be written; ``path`` is as it was.
@@ -145,12 +154,14 @@ def write_atomically(path: Path, data: str | bytes, *, mode: int = 0o644) -> Non
             file.write(data)
             file.flush()
             os.fchmod(fd, mode)
-            os.fsync(fd)
+            if durable:
+                os.fsync(fd)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    sync_directory(path.parent)
+    if durable:
+        sync_directory(path.parent)
 
 
 def sync_directory(directory: Path) -> None:

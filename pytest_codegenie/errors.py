@@ -14,6 +14,8 @@ CodegenieError
  ├─ ConfigError                     4   an option, the run file or pyproject.toml
  ├─ RunStoreError                   1   a result cannot be recorded
  ├─ RunNotFound                     4   there is no run of that name
+ ├─ RunDiffers                      4   a run cannot be resumed with this
+ ├─ GradeRefused                    4   cases changed since the run to be graded
  └─ CaseError                       1   one case cannot be judged; the run goes on
      ├─ AgentError                      (agent.error)
      ├─ AgentUnavailable                (agent.unavailable)
@@ -243,17 +245,33 @@ class ChainTamperDetected(CodegenieError):
 
     exit_code = EXIT_CHAIN
 
-    def __init__(self, record: str, expected: str, computed: str) -> None:
+    def __init__(
+        self,
+        record: str,
+        expected: str,
+        computed: str,
+        *,
+        what: str = "digest",
+        path: Path | str = "chain.jsonl",
+    ) -> None:
         super().__init__(record, expected, computed)
+        #: Its number, and of which run, task class and agent it is.
         self.record = record
+        #: What is on record.
         self.expected = expected
         self.computed = computed
+        #: The key that differs.
+        self.what = what
+        self.path = Path(path)
 
     def __str__(self) -> str:
         return (
-            f"audit chain: record {self.record} does not verify: expected "
-            f"{self.expected}, computed {self.computed}; compare with a backup or an "
-            "anchored head before you trust any later record"
+            f"{relative(self.path)}: audit chain: record {printable(self.record)} does "
+            f"not verify: {printable(self.what)} differs\n"
+            f"  recorded {printable(self.expected)}\n"
+            f"  computed {printable(self.computed)}\n"
+            "restore what was changed from a backup; or move the directory audit away, "
+            "and a new chain begins: trust no record from this one on"
         )
 
 
@@ -371,6 +389,56 @@ class RunNotFound(CodegenieError):
 
     def __str__(self) -> str:
         return self.reason
+
+
+class RunDiffers(CodegenieError):
+    """A run cannot be resumed: what would run now is not what it is made of."""
+
+    exit_code = 4
+
+    def __init__(
+        self, run_id: str, differences: Iterable[str], *, remedy: str = ""
+    ) -> None:
+        self.run_id = run_id
+        #: One line each: what, as recorded, as now.
+        self.differences = tuple(differences)
+        self.remedy = remedy
+        super().__init__(run_id, self.differences)
+
+    def __str__(self) -> str:
+        return "\n".join(
+            (
+                f"run {self.run_id!r} cannot be resumed: what would run now differs "
+                "from what it is made of",
+                *(f"  {printable(line)}" for line in self.differences),
+                self.remedy or "make it as it was, or begin a run of its own",
+            )
+        )
+
+
+class GradeRefused(CodegenieError):
+    """Cases changed since the run that is to be graded again: run id, their names."""
+
+    exit_code = 4
+
+    def __init__(self, run_id: str, cases: Iterable[str]) -> None:
+        self.run_id = run_id
+        #: ``<task class>/<case id>``.
+        self.cases = tuple(cases)
+        super().__init__(run_id, self.cases)
+
+    def __str__(self) -> str:
+        many = len(self.cases) > 1
+        return "\n".join(
+            (
+                f"run {self.run_id!r} is not graded again: {len(self.cases)} "
+                f"{'cases' if many else 'case'} changed since, and what was asked may "
+                "have changed with the answer key",
+                *(f"  {printable(case)}" for case in self.cases),
+                "restore them; or leave them out (-k, --codegenie-case); or, where "
+                "only what judges changed, --codegenie-grade-changed",
+            )
+        )
 
 
 class CaseError(CodegenieError):

@@ -368,6 +368,10 @@ class CaseJob(Record):
     progress_path: Path | None = None
     #: Variables whose values are written nowhere, beside those that look like keys.
     secret_names: tuple[str, ...] = ()
+    #: The run's ledger, where its agents share a budget; None: there is none.
+    budget_path: Path | None = None
+    #: What is reserved there for this job.
+    reservation: str = ""
 
     @property
     def agent_limit_seconds(self) -> float:
@@ -432,6 +436,10 @@ class RunRecord(Record):
 
     run_id: str
     started_at: AwareDatetime
+    #: Id of the run whose patches were judged again in this one; None: agents worked.
+    graded_from: str | None = None
+    #: When sessions went on with it, in order.
+    resumed_at: tuple[AwareDatetime, ...] = ()
     config: dict[str, Any]
     versions: dict[str, str]
     #: ``<task class>/<case id>`` to the verified digest of every selected case.
@@ -442,6 +450,8 @@ class RunRecord(Record):
     items: tuple[str, ...] = ()
     host: dict[str, str] = Field(default_factory=dict)
     arguments: tuple[str, ...] = ()
+    #: Of the audit chain, when the run's last record was appended; "" before that.
+    chain_head: str = ""
 
 
 class RunSummary(Record):
@@ -482,7 +492,7 @@ class BenchRunReport(Record):
     cassette_corpus_digest: str
     started_at: AwareDatetime
     ended_at: AwareDatetime
-    #: ``<case id>`` or ``<case id>-t<trial>`` to its score; errors are left out.
+    #: ``<case id>`` or ``<case id>[t<trial>]`` to its score; errors are left out.
     per_case: dict[str, BenchScore]
     #: Over counted cases; None where there is none.
     mean_score: Fraction | None
@@ -496,7 +506,10 @@ class BenchRunReport(Record):
     block_severity_failure_modes: tuple[str, ...]
     #: Every selected case was judged.
     complete: bool
+    #: ``<workspace>; rubric offline``, or ``; rubric online`` where rubrics cannot be
+    #: kept from the network; the workspace alone where nobody knows.
     isolation_class: str
+    #: Digest of the facts about the machine in ``run.json``.
     host_fingerprint: str
     prev_hash: str = ""
     chain_head: str = ""

@@ -89,6 +89,10 @@ BUILTIN_PARTS = PartTable(
         "csv": "pytest_codegenie.reporters.csv_rows:CsvReporter",
         "json": "pytest_codegenie.reporters.json_summary:JsonReporter",
         "jsonl": "pytest_codegenie.reporters.json_lines:JsonLinesReporter",
+        "junit": "pytest_codegenie.reporters.junit:JunitReporter",
         "markdown": "pytest_codegenie.reporters.markdown:MarkdownReporter",
+        "swebench-predictions": (
+            "pytest_codegenie.reporters.swebench:SwebenchPredictionsReporter"
+        ),
     },
 )

@@ -114,6 +114,68 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="name of this run (default: made from the time)",
     )
     group.addoption(
+        "--codegenie-require-lower-bound",
+        action="append",
+        dest="codegenie_require_lower_bound",
+        metavar="[TASK=]X",
+        help="a gate: the exit code then says whether the lower bound of the mean "
+        "score reaches X (0 to 1) for each agent, not whether every case passed; X "
+        "alone is for all task classes that have no bound of their own; may be given "
+        "several times",
+    )
+    group.addoption(
+        "--codegenie-baseline",
+        dest="codegenie_baseline",
+        metavar="RUN",
+        help="compare with this earlier run when all is done: an id, a directory, or "
+        "'latest'",
+    )
+    group.addoption(
+        "--codegenie-fail-on-regression",
+        action="store_true",
+        default=None,
+        dest="codegenie_fail_on_regression",
+        help="a gate: exit code 10 where a case that passed in the baseline fails, or "
+        "where that cannot be told",
+    )
+    group.addoption(
+        "--codegenie-cache",
+        dest="codegenie_cache",
+        metavar="auto|off|refresh",
+        help="auto (the default): take what is known of an agent that always gives the "
+        "same answer; refresh: run all and keep it; off: run all and keep nothing",
+    )
+    group.addoption(
+        "--codegenie-grade",
+        dest="codegenie_grade",
+        metavar="RUN",
+        help="start no agent: judge what those of this earlier run left, by today's "
+        "tests and rubrics (an id, a directory, or 'latest')",
+    )
+    group.addoption(
+        "--codegenie-grade-changed",
+        action="store_true",
+        dest="codegenie_grade_changed",
+        help="with --codegenie-grade: cases, too, whose files changed since that run",
+    )
+    group.addoption(
+        "--codegenie-resume",
+        nargs="?",
+        const="latest",
+        dest="codegenie_resume",
+        metavar="RUN",
+        help="go on with this run (its id, its directory, or 'latest', the default): "
+        "what has a verdict is reported from its record, the rest is run; an existing "
+        "path after it is what to collect, and no run",
+    )
+    group.addoption(
+        "--codegenie-max-cost-usd",
+        dest="codegenie_max_cost_usd",
+        metavar="USD",
+        help="what all agents of the run may cost together, as they report it; when it "
+        "is reached, what runs is ended, the rest is not run, exit code 7",
+    )
+    group.addoption(
         "--codegenie-keep",
         dest="codegenie_keep",
         metavar="never|failed|always",
@@ -144,6 +206,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
     """Give xdist the workers that the settings ask for, as ``-n`` would."""
+    if early_config.known_args_namespace.codegenie_resume is not None:
+        from pytest_codegenie.session.early import join_resume
+
+        join_resume(early_config, args)
     if early_config.known_args_namespace.codegenie:
         from pytest_codegenie.session.early import add_workers
 
@@ -152,19 +218,21 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
-    """Show the settings, if that is asked for, and run nothing."""
-    if not config.option.codegenie_show_config:
+    """Show the settings, or what is wrong with the record, and run nothing."""
+    if not (config.option.codegenie or config.option.codegenie_show_config):
         return None
-    from pytest_codegenie.session.early import show_config
+    from pytest_codegenie.session import early
 
-    return show_config(config)
+    if config.option.codegenie_show_config:
+        return early.show_config(config)
+    return early.refuse_broken_chain(config)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Start the session's part of the plugin, if it is asked for."""
     if config.option.codegenie or config.option.codegenie_validate:
-        from pytest_codegenie.session import start
+        from pytest_codegenie.session.control import start
 
         start(config)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 # pytester forgets what is imported in a session that it runs; docker-py's errors have
-# to stay the classes that the connection knows.
+# to stay the classes that the connection knows, and NumPy can be loaded only once.
 import docker.errors  # noqa: F401
 import pytest
+import scipy.special  # noqa: F401
+import scipy.stats  # noqa: F401
 from support import Bench
 
 

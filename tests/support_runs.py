@@ -9,8 +9,12 @@ from typing import Any
 
 from pytest_codegenie.evidence import RESULTS
 from pytest_codegenie.evidence import StoredRun
+from pytest_codegenie.evidence import chain_reports
 from pytest_codegenie.evidence import create_run
+from pytest_codegenie.evidence import make_report
 from pytest_codegenie.evidence import open_run
+from pytest_codegenie.evidence import read_plain_results
+from pytest_codegenie.evidence import summarise
 from pytest_codegenie.evidence import write_record
 from pytest_codegenie.models import AgentOutput
 from pytest_codegenie.models import BenchScore
@@ -116,6 +120,42 @@ def store_run(
     lines = "".join(f"{one.to_json()}\n" for one in results)
     (directory / RESULTS).write_text(lines, encoding="utf-8")
     return open_run(directory)
+
+
+def recorded_run(
+    out: Path,
+    results: Sequence[CaseResult],
+    *,
+    run_id: str = "example",
+    complete: bool = True,
+    **options: Any,
+) -> StoredRun:
+    """Write a run with its reports, which the audit chain has, as a session does.
+
+    Args:
+        out: As ``--codegenie-out``.
+        results: In this order; they get the run's id.
+        run_id: Its id.
+        complete: What the reports say.
+        options: For ``store_run``.
+    """
+    own = [one.model_copy(update={"run_id": run_id}) for one in results]
+    run = store_run(out, own, run_id=run_id, **options)
+    reports = [
+        make_report(
+            group,
+            run_id=run_id,
+            harness_version="0",
+            agent_settings={"name": group.agent},
+            complete=complete,
+        )
+        for group in summarise(read_plain_results(run.directory))
+    ]
+    linked, _ = chain_reports(out, run.directory, reports)
+    for report in linked:
+        name = f"report-{report.task_class}-{report.agent}.json"
+        write_record(run.directory / name, report)
+    return run
 
 
 def item_name(one: CaseResult, *, trials: int = 1) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pytest_codegenie.config.bounds import RequiredBound as RequiredBound
 from pytest_codegenie.config.loading import Configuration as Configuration
 from pytest_codegenie.config.loading import load_configuration as load_configuration
 from pytest_codegenie.config.places import ENVIRONMENT_PREFIX as ENVIRONMENT_PREFIX

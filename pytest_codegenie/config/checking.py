@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from pytest_codegenie.config.bounds import BOUNDS_FAULT
 from pytest_codegenie.config.places import Place
 from pytest_codegenie.config.record import LISTS
 from pytest_codegenie.config.record import SINGULARS
@@ -32,6 +33,7 @@ _RULES = {
     "run_id": _LABEL,
     "workers": "must be a number, 0 for none, 'auto' or 'logical'",
     "enabled": "must be true or false; leave it out to use docker where it is named",
+    "max_cost_usd": "must be a number of US dollars above 0, such as 2.50",
     "network": (
         "must be 'none' or a name of the engine's: docker network create agents"
     ),
@@ -131,6 +133,8 @@ def _reason(keys: Sequence[str], error: ErrorDetails) -> str:
     if error["type"] == "extra_forbidden":
         record = TABLES.get(keys[0]) or LISTS[keys[0]]
         return _unknown_key(keys[-1], record.model_fields)
+    if error["type"] == BOUNDS_FAULT:
+        return error["msg"]
     if keys[0] in TABLES and len(keys) == 1:
         return f"must be a table, such as {_example(keys[0])}, got {given}"
     if error["type"] == "missing":

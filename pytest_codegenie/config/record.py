@@ -7,8 +7,15 @@ from pathlib import Path
 from typing import Annotated
 from typing import Literal
 
+from pydantic import BeforeValidator
 from pydantic import Field
+from pydantic import PlainSerializer
+from pydantic import WithJsonSchema
 
+from pytest_codegenie.config.bounds import BOUNDS_SCHEMA
+from pytest_codegenie.config.bounds import RequiredBound
+from pytest_codegenie.config.bounds import parse_bounds
+from pytest_codegenie.config.bounds import written_bounds
 from pytest_codegenie.models import AgentSpec
 from pytest_codegenie.models import CurationClass
 from pytest_codegenie.models import DockerSettings
@@ -35,6 +42,22 @@ class DatasetSpec(Record):
     limit: Count | None = None
     #: Only these cases; none listed: all.
     instance_ids: Annotated[tuple[Name, ...], Field(min_length=1)] = ()
+
+
+RequiredBounds = Annotated[
+    tuple[RequiredBound, ...],
+    BeforeValidator(parse_bounds),
+    PlainSerializer(written_bounds),
+    WithJsonSchema(BOUNDS_SCHEMA),
+]
+
+
+def _read_switch(value: object) -> object:
+    """Read what YAML makes of a bare ``off``."""
+    return "off" if value is False else value
+
+
+CacheMode = Annotated[Literal["auto", "off", "refresh"], BeforeValidator(_read_switch)]
 
 
 class RunConfig(Record):
@@ -72,6 +95,22 @@ class RunConfig(Record):
     #: What pytest's ``-n`` is where the command line has none of ``-n``, ``--dist``,
     #: ``--tx`` and ``--pdb``; None: no workers.
     workers: Annotated[int, Field(ge=0)] | Literal["auto", "logical"] | None = None
+    #: A gate: the 95% lower bound of the mean score that each agent has to reach, as a
+    #: number, a table of task class to number, or a list of ``X`` and ``TASK=X``. A
+    #: number alone, or ``*``, is for all task classes that have none of their own.
+    require_lower_bound: RequiredBounds = ()
+    #: An earlier run that this one is compared with when it ends: an id, a directory,
+    #: or ``latest``, the one that began last.
+    baseline: Name | None = None
+    #: A gate: no case that passed in the baseline fails.
+    fail_on_regression: bool = False
+    #: Whether cases are answered from what earlier runs left in ``out``. ``auto``:
+    #: those of agents that always give the same answer. ``refresh``: nothing is looked
+    #: up, and what comes out is kept. ``off``: neither.
+    cache: CacheMode = "auto"
+    #: What all agents of the run may cost together, in US dollars, as they report it.
+    #: None: anything.
+    max_cost_usd: Positive | None = None
     #: Reports that are written into the run's directory when it ends.
     reporters: tuple[Name, ...] = ()
     #: Environment variables whose values appear nowhere, beside those whose names look

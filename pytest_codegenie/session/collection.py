@@ -13,13 +13,19 @@ from typing import Any
 
 import pytest
 
+from pytest_codegenie.corpus import TIERS
+from pytest_codegenie.corpus import Complaint
 from pytest_codegenie.corpus import check_task_class
 from pytest_codegenie.errors import BenchCaseDigestMismatch
 from pytest_codegenie.errors import BenchCaseLoadError
+from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.errors import relative
+from pytest_codegenie.evidence.promotion.tiers import held_out_needed
 from pytest_codegenie.harness import validate_case
 from pytest_codegenie.models import AgentSpec
 from pytest_codegenie.models import BenchCase
+from pytest_codegenie.session.corpus import Problem
+from pytest_codegenie.session.exit_codes import EXIT_CODE
 from pytest_codegenie.session.items import CaseItem
 from pytest_codegenie.session.items import CaseNotJudged
 from pytest_codegenie.session.items import CorpusFaulty
@@ -33,13 +39,13 @@ from pytest_codegenie.session.nodes import TaskClassDirectory
 from pytest_codegenie.session.nodes import collect_directory
 from pytest_codegenie.session.nodes import is_case_directory
 from pytest_codegenie.session.nodes import label_item
+from pytest_codegenie.session.resuming import FROM_RECORD
+from pytest_codegenie.session.resuming import RECORDED_SECONDS
 from pytest_codegenie.session.running import Runner
 from pytest_codegenie.session.selection import Selection
 from pytest_codegenie.session.settings import configured
 
 
-#: An attribute of reports: xdist carries what a report has beyond pytest's own.
-EXIT_CODE = "codegenie_exit_code"
 #: They are said of the corpus, whenever they are found, and decide the exit code.
 _CORPUS_FAULTS = (BenchCaseDigestMismatch, BenchCaseLoadError, CorpusFaulty)
 
@@ -102,8 +108,15 @@ class Collection:
         Around all others: what ``--lf`` leaves is what a limit cuts.
         """
         self._keep(items, self.selection.matching(items))
+        grading = self.runner.grading
+        if grading is not None:
+            self._keep(items, [item for item in items if grading.has(item)])
         yield
         self._keep(items, self.selection.first(items))
+        # What needs no time comes first: then it is known at once how far a run is. But
+        # with -x a failure on record would end each session that goes on with the run.
+        last = bool(self.config.getoption("maxfail"))
+        items.sort(key=lambda item: self._has_verdict(item) is last)
         self._report_problems(items)
 
     def _keep(self, items: list[pytest.Item], kept: Sequence[pytest.Item]) -> None:
@@ -117,9 +130,15 @@ class Collection:
         """Report what does not verify, each problem once; run nothing then."""
         if not self.config.option.collectonly:
             self.runner.corpus.check_tasks(
-                item.case for item in items if isinstance(item, CaseItem)
+                item.case
+                for item in items
+                if isinstance(item, CaseItem) and not self.runner.has_verdict(item)
             )
-        problems = self.runner.corpus.problems
+        problems = [
+            *self.runner.corpus.problems,
+            *self._differences(items),
+            *self._not_gradable(items),
+        ]
         if problems:
             items.clear()
         for problem in problems:
@@ -131,6 +150,32 @@ class Collection:
             )
             setattr(report, EXIT_CODE, problem.error.exit_code)
             self.config.hook.pytest_collectreport(report=report)
+
+    def _has_verdict(self, item: pytest.Item) -> bool:
+        return isinstance(item, CaseItem) and self.runner.has_verdict(item)
+
+    def _differences(self, items: Sequence[pytest.Item]) -> Iterator[Problem]:
+        """Yield what differs from the run that the session goes on with."""
+        resumption = self.runner.resumption
+        if resumption is None:
+            return
+        cases = [i for i in items if isinstance(i, CaseItem) and i.case is not None]
+        classes = {item.path.parents[2]: item.path.parents[2].name for item in cases}
+        for error in resumption.problems(
+            [(item.nodeid, item.case) for item in cases],
+            {name: self.runner.corpus.rubric_digest(p) for p, name in classes.items()},
+        ):
+            yield Problem(resumption.directory, error)
+
+    def _not_gradable(self, items: Sequence[pytest.Item]) -> Iterator[Problem]:
+        """Yield why the patches of an earlier run cannot be judged again."""
+        cases = [i for i in items if isinstance(i, CaseItem) and i.case is not None]
+        if self.runner.grading is None or self.config.option.collectonly or not cases:
+            return
+        try:
+            self.runner.grading.check(item.make_job() for item in cases)
+        except CodegenieError as exc:
+            yield Problem(cases[0].path.parents[3], exc)
 
     def _make_items(
         self, file: CaseFile, case: BenchCase | None
@@ -170,16 +215,22 @@ class Collection:
             yield ValidationItem.from_parent(
                 node,
                 name=f"{node.path.name}[validate]",
-                check=lambda: check_task_class(node.path)[0],
+                check=lambda: self._check_task_class(node.path),
             )
+
+    def _check_task_class(self, directory: Path) -> Sequence[Complaint]:
+        tiers = held_out_needed(self.config.rootpath) or TIERS
+        return check_task_class(directory, tiers=tiers)[0]
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(
         self, item: pytest.Item
     ) -> Generator[None, object, object]:
         """Let pytest-timeout guard the item from outside; it looks after this."""
-        if isinstance(item, CaseItem) and self.config.pluginmanager.hasplugin(
-            "timeout"
+        if (
+            isinstance(item, CaseItem)
+            and self.config.pluginmanager.hasplugin("timeout")
+            and not self.runner.has_verdict(item)
         ):
             guard = pytest.mark.timeout(
                 # By a signal: the other method ends the whole session.
@@ -196,6 +247,11 @@ class Collection:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Let a corpus that is faulty, or changed during the run, be the exit code."""
         report = yield
+        seconds = item.stash.get(RECORDED_SECONDS, None)
+        if seconds is not None:
+            setattr(report, FROM_RECORD, True)
+            if call.when == "setup":
+                report.duration = seconds
         if call.excinfo is None:
             return report
         error: BaseException | None = call.excinfo.value

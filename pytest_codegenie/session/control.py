@@ -8,9 +8,15 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_codegenie.session.budgeting import SessionBudget
+from pytest_codegenie.session.budgeting import limit_costs
+from pytest_codegenie.session.caching import TellsProvenance
+from pytest_codegenie.session.caching import make_cache
 from pytest_codegenie.session.collection import Collection
 from pytest_codegenie.session.controller import Controller
+from pytest_codegenie.session.grading import find_grading
 from pytest_codegenie.session.nodes import MARKERS
+from pytest_codegenie.session.not_running import NotRunReports
 from pytest_codegenie.session.running import Runner
 from pytest_codegenie.session.settings import BuiltinParts
 from pytest_codegenie.session.settings import gather_parts
@@ -33,8 +39,24 @@ def start(config: pytest.Config) -> None:
     with usage_errors():
         parts = gather_parts(config.hook)
         chosen = None if given is None else given["workspace"]
-        runner = Runner(read_settings(config, parts, chosen), parts)
+        settings = read_settings(config, parts, chosen)
+        grading = find_grading(config.option, settings.out, given)
+        runner = Runner(grading.settings(settings) if grading else settings, parts)
     plugin: Collection = (
         Controller(config, runner) if given is None else Worker(config, runner, given)
     )
     config.pluginmanager.register(plugin, "codegenie-session")
+    cache = None
+    if grading is not None:
+        runner.grading, runner.answer = grading, grading.answer
+    elif not plugin.validating:
+        cache = make_cache(runner)
+    if cache is not None:
+        runner.answer = cache.answer
+    config.pluginmanager.register(TellsProvenance(cache), "codegenie-provenance")
+    config.pluginmanager.register(NotRunReports(), "codegenie-not-run")
+    if isinstance(plugin, Controller):
+        budget = SessionBudget(runner, plugin.take_budget)
+        config.pluginmanager.register(budget, "codegenie-budget")
+    else:
+        limit_costs(runner, workers=config.workerinput["workercount"])  # type: ignore[attr-defined]

@@ -11,23 +11,33 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.config import create_terminal_writer
 
 from pytest_codegenie import logs
+from pytest_codegenie.errors import ConfigError
+from pytest_codegenie.evidence import artifacts_place
+from pytest_codegenie.evidence import result_key
+from pytest_codegenie.models import CaseResult
 from pytest_codegenie.models import utc_now
 from pytest_codegenie.parts import make_part
-from pytest_codegenie.session.collection import EXIT_CODE
+from pytest_codegenie.reporters.telling import describe
+from pytest_codegenie.reporters.telling import result_properties
 from pytest_codegenie.session.collection import Collection
 from pytest_codegenie.session.corpus import write_manifest
+from pytest_codegenie.session.exit_codes import Ending
+from pytest_codegenie.session.gates import Gates
 from pytest_codegenie.session.interrupting import STOP_FILE
 from pytest_codegenie.session.interrupting import Interrupting
 from pytest_codegenie.session.items import CaseItem
 from pytest_codegenie.session.live import LiveDisplay
 from pytest_codegenie.session.live import draws_for
 from pytest_codegenie.session.recording import RunRecording
+from pytest_codegenie.session.resuming import plain_nodeid
 from pytest_codegenie.session.running import Runner
 from pytest_codegenie.session.scratch import Scratch
 from pytest_codegenie.session.scratch import sweep
 from pytest_codegenie.session.settings import better_workspaces
+from pytest_codegenie.session.settings import configured
 from pytest_codegenie.session.settings import usage_errors
 from pytest_codegenie.session.worker import WORKER_KEY
 from pytest_codegenie.workspaces import Workspace
@@ -41,15 +51,22 @@ class Controller(Collection):
         runner.run_id = runner.settings.run_id or _new_run_id()
         self._scratch: Scratch | None = None
         self._recording: RunRecording | None = None
-        self._exit_code: int | None = None
+        #: None where nothing is recorded.
+        self._gates: Gates | None = None
+        self._ending = Ending()
         self._workers = 0
         #: Of cases, by directory: hashed for the workers of xdist.
         self._digests: dict[Path, str] = {}
+        #: Node ids whose outcome was reported, and whose end was not.
+        self._told: set[str] = set()
 
     def pytest_report_header(self) -> list[str]:
         """Say who works where."""
         agents = ", ".join(agent.label for agent in self.runner.settings.agents)
         who = "validating the corpus" if self.validating else f"agents: {agents}"
+        if self.runner.grading is not None:
+            graded = self.runner.grading.run.record.run_id
+            who = f"grading run {graded} again, {who} (none is started)"
         name = self.runner.settings.workspace
         workspace = self._workspace()
         fault = workspace.probe()
@@ -58,7 +75,19 @@ class Controller(Collection):
             f"codegenie: {who}; workspace: {name} ({place})",
             *better_workspaces(name, self.runner.parts.workspaces),
             *self._network(),
+            *self._resumed(),
         ]
+
+    def _resumed(self) -> Iterator[str]:
+        """Say what there is of a run that goes on."""
+        resumption = self.runner.resumption
+        if resumption is not None:
+            count = sum(entry.is_verdict for entry in resumption.recorded.values())
+            total = len(resumption.record.items)
+            yield (
+                f"codegenie: resumes run {resumption.record.run_id}: {count} of "
+                f"{total} cases have a verdict on record"
+            )
 
     def _network(self) -> Iterator[str]:
         """Say it where agents reach more than they declare."""
@@ -83,12 +112,17 @@ class Controller(Collection):
         option = self.config.option
         with usage_errors():
             self.selection.check_names(self._roots())
+            self._resume()
         sweep(self._workspace())
         self._scratch = Scratch(self.runner.run_id)
         self.runner.scratch = self._scratch.path
         if not option.collectonly and not self.validating:
             with usage_errors():
-                self._recording = RunRecording.begin(self.config, self.runner)
+                # First: what is the latest run is asked before this one is begun.
+                self._gates = Gates(configured(self.config), self.runner.run_id)
+                self._recording = self._recording or RunRecording.begin(
+                    self.config, self.runner
+                )
             self.runner.run_directory = self._recording.directory
             logs.log_to(
                 self.runner.run_directory / "log.jsonl",
@@ -97,9 +131,30 @@ class Controller(Collection):
             )
         else:
             logs.log_to(Path(os.devnull))  # no run, no log; not the terminal either
+        self.config.pluginmanager.register(self._ending, "codegenie-ending")
         self._stay_in_touch(session, self._scratch.path)
         if self.config.pluginmanager.hasplugin("dsession"):
             self._digests = write_manifest(self._manifest, self._roots())
+
+    def _resume(self) -> None:
+        """Go on with a run, if that is asked for and anything is to be run.
+
+        Raises:
+            CodegenieError: It cannot be gone on with.
+        """
+        option = self.config.option
+        name = option.codegenie_resume
+        if name is None or option.collectonly or option.setuponly:
+            return  # nothing is run, and nothing recorded
+        if self.validating:
+            raise ConfigError(
+                "--codegenie-resume", name, "--codegenie-validate records no run"
+            )
+
+        def say(text: str) -> None:
+            create_terminal_writer(self.config).line(f"codegenie: {text}")
+
+        self._recording = RunRecording.resume(name, self.config, self.runner, say)
 
     def _stay_in_touch(self, session: pytest.Session, scratch: Path) -> None:
         """Heed Ctrl-C, and show where the run is if there is somebody to see it."""
@@ -136,11 +191,15 @@ class Controller(Collection):
             "run_id": self.runner.run_id,
             "workspace": self.runner.settings.workspace,
             "run_directory": str(self.runner.run_directory or ""),
+            "resumes": self.runner.resumption and self.runner.resumption.recorded.size,
             "scratch": str(self.runner.scratch),
             "progress": str(self.runner.progress_directory or ""),
             "manifest": str(self._manifest),
             "announces": self._workers == 0,
             "each": self.config.option.dist == "each",
+            "graded": str(self.runner.grading.run.directory)
+            if self.runner.grading is not None
+            else "",
         }
         self._workers += 1
 
@@ -153,9 +212,18 @@ class Controller(Collection):
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
         """Make it an ERROR that a worker died: it says nothing of the agent."""
         report.when = "setup"
-        file, _, name = crashitem.partition("::")
+        file, _, name = plain_nodeid(crashitem).partition("::")
         case_directory = (self.config.rootpath / file).parent
-        self.runner.record_crash(case_directory, name, str(report.longrepr))
+        result = self.runner.record_crash(
+            case_directory,
+            name,
+            str(report.longrepr),
+            alone=self.config.option.dist != "each",
+        )
+        if result is not None and result.outcome != "error":
+            place = artifacts_place(result_key(result), result.attempt)
+            artifacts = self.runner.run_directory and self.runner.run_directory / place
+            _report_as(report, result, artifacts, told=crashitem in self._told)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Record what is to run."""
@@ -185,32 +253,54 @@ class Controller(Collection):
                 digests,
                 self.runner.corpus.rubric_digest,
             )
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Take the exit code of what does not verify, from workers too."""
-        self._take_exit_code(report)
+            if self._gates is not None:
+                record = self._recording.record
+                self._gates.check_selected(record.case_digests, record.rubric_digests)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the exit code of a case that changed during the run."""
-        self._take_exit_code(report)
-
-    def _take_exit_code(self, report: pytest.CollectReport | pytest.TestReport) -> None:
-        code = getattr(report, EXIT_CODE, None)
-        if code is not None:
-            self._exit_code = max(self._exit_code or 0, code)
+        """Note which items were told of, and are not over yet."""
+        if report.when == "call":
+            self._told.add(report.nodeid)
+        elif report.when == "teardown":
+            self._told.discard(report.nodeid)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Finish the run's records and set the exit code."""
-        if self._recording is not None:
-            self._recording.finish(self.config, self.runner.parts.reporters)
-        if self._exit_code is not None:
-            session.exitstatus = self._exit_code
+        """Finish the run's records, judge its gates and set the exit code."""
+        recording, gates, unfinished = self._recording, self._gates, ""
+        if recording is not None:
+            unfinished = self._ending.unfinished(recording.record.items)
+            recording.finish(self.config, self.runner.parts.reporters)
+            self._ending.stop(recording.exit_code)
+            if gates is not None:
+                gates.judge(recording.run, recording.groups, unfinished)
+                recording.add_suite_properties(self.config, gates.suite_properties())
+        session.exitstatus = self._ending.exit_code(
+            int(session.exitstatus),
+            whole=not unfinished,
+            gates=None if gates is None else gates.met,
+            bounds=gates is not None and gates.bounds,
+        )
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Show what the run came to and where it is."""
+    def take_budget(self, lines: Sequence[str], code: int) -> None:
+        """Take what the budget came to.
+
+        Args:
+            lines: For the summary.
+            code: What the session ends in where not all was run: no report is complete
+                then. 0: all was.
+        """
+        if self._recording is not None:
+            self._recording.notes += lines
+            self._recording.is_cut_short = bool(code)
+        self._ending.stop(code)
+
+    def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int) -> None:
+        """Show what the run came to, where it is, and whether it meets its gates."""
         if self._recording is not None:
             self._recording.show(terminalreporter)
+        if self._gates is not None and exitstatus != pytest.ExitCode.USAGE_ERROR:
+            self._gates.show(terminalreporter)
 
     def pytest_unconfigure(self) -> None:
         """Stop logging; clean up, now that no worker of xdist is left."""
@@ -218,6 +308,35 @@ class Controller(Collection):
         if self._scratch is not None:
             self._scratch.remove()
             self._scratch = None
+        if self.runner.resumption is not None:
+            self.runner.resumption.recorded.close()
+        if self._recording is not None:
+            self._recording.close()
+
+
+def _report_as(
+    report: pytest.TestReport,
+    result: CaseResult,
+    artifacts: Path | None,
+    *,
+    told: bool,
+) -> None:
+    """Let a report be of a result, whose worker died when it was on record.
+
+    Args:
+        report: Of the crash.
+        result: Passed, or failed.
+        artifacts: Of the result.
+        told: The outcome was reported already.
+    """
+    report.when = "teardown" if told else "call"
+    report.outcome = "passed"
+    report.longrepr = None
+    if not told:
+        report.user_properties += result_properties(result, artifacts)
+        if result.outcome == "failed":
+            report.outcome = "failed"
+            report.longrepr = "\n".join(describe(result, artifacts))
 
 
 def _new_run_id() -> str:

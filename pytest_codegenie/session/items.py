@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pluggy
@@ -22,15 +21,14 @@ from _pytest.outcomes import Failed
 
 from pytest_codegenie.corpus import Complaint
 from pytest_codegenie.errors import CodegenieError
-from pytest_codegenie.errors import relative
 from pytest_codegenie.models import AgentSpec
 from pytest_codegenie.models import BenchCase
 from pytest_codegenie.models import CaseJob
 from pytest_codegenie.models import CaseResult
+from pytest_codegenie.reporters.telling import AMBIGUOUS
+from pytest_codegenie.reporters.telling import describe
+from pytest_codegenie.reporters.telling import result_properties
 from pytest_codegenie.session.nodes import label_item
-
-
-_MESSAGE_LINES = 40
 
 
 class CaseFailed(Exception):
@@ -214,78 +212,9 @@ def make_case_item(
     if case.disposition == "ambiguous":
         # Reported, but no verdict of the session.
         item.add_marker(
-            pytest.mark.xfail(
-                raises=CaseFailed,
-                reason="ambiguous case: reported, never counted",
-                strict=False,
-            )
+            pytest.mark.xfail(raises=CaseFailed, reason=AMBIGUOUS, strict=False)
         )
     return item
-
-
-def result_properties(
-    result: CaseResult, artifacts: Path | None = None
-) -> list[tuple[str, object]]:
-    """Return a result as JUnit properties of its test case."""
-    score = result.score
-    properties: list[tuple[str, object]] = [
-        ("score", score.score),
-        ("passed", str(score.passed).lower()),
-        *((f"breakdown.{key}", value) for key, value in score.breakdown.items()),
-        *((f"failure_mode.{mode.code}", mode.severity) for mode in score.failure_modes),
-        ("agent", result.agent),
-        ("run_id", result.run_id),
-    ]
-    if result.output is not None:
-        agent = result.output.agent
-        optional = {
-            "cost_usd": agent.cost_usd,
-            "tokens": agent.tokens_used,
-            "model": agent.model_name,
-        }
-        # What an agent does not say is left out: it is unknown, not 0.
-        properties += [(k, v) for k, v in optional.items() if v is not None]
-    if artifacts is not None:
-        properties.append(("artifacts", relative(artifacts)))
-    return properties
-
-
-def describe(result: CaseResult, artifacts: Path | None = None) -> list[str]:
-    """Return what a failing item shows, the most telling line first."""
-    score = result.score
-    codes = ", ".join(mode.code for mode in score.failure_modes) or "not passed"
-    first_line = result.message.strip().partition("\n")[0]
-    lines = [f"{codes}: {first_line}" if first_line else codes]
-    judged = "not judged" if result.outcome == "error" else f"score {score.score:.3f}"
-    lines.append(f"{judged}  (agent {result.agent}, {_times(result)})")
-    if score.breakdown:
-        lines.append(
-            "breakdown  "
-            + "  ".join(f"{k} {v:.3f}" for k, v in score.breakdown.items())
-        )
-    lines += [
-        f"{mode.severity:<9}  {mode.code}" + (f": {mode.detail}" if mode.detail else "")
-        for mode in score.failure_modes
-        if mode.detail != result.message
-    ]
-    rest = result.message.strip().splitlines()[1:]
-    if len(rest) > _MESSAGE_LINES:
-        rest = [
-            f"[{len(rest) - _MESSAGE_LINES} lines left out]",
-            *rest[-_MESSAGE_LINES:],
-        ]
-    lines += rest
-    if artifacts is not None:
-        lines.append(f"artifacts  {relative(artifacts)}")
-    if result.kept_workspace:
-        lines.append(f"workspace  {result.kept_workspace}")
-    return lines
-
-
-def _times(result: CaseResult) -> str:
-    return ", ".join(
-        f"{phase} {spent:.1f} s" for phase, spent in result.timings.items()
-    )
 
 
 def _shown(item: pytest.Item, message: str, lines: Sequence[str]) -> ExceptionChainRepr:

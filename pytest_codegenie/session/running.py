@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import traceback
 from collections.abc import Callable
@@ -16,7 +17,10 @@ from pytest_codegenie import logs
 from pytest_codegenie.config import RunConfig
 from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.errors import RunStoreError
+from pytest_codegenie.evidence import RecordedResults
+from pytest_codegenie.evidence import ResultKey
 from pytest_codegenie.evidence import append_result
+from pytest_codegenie.evidence import artifacts_place
 from pytest_codegenie.harness import make_job
 from pytest_codegenie.harness import run_case
 from pytest_codegenie.harness import unfinished_result
@@ -29,7 +33,14 @@ from pytest_codegenie.models import utc_now
 from pytest_codegenie.redaction import Redactor
 from pytest_codegenie.redaction import find_secrets
 from pytest_codegenie.session.corpus import SessionCorpus
+from pytest_codegenie.session.grading import Grading
 from pytest_codegenie.session.items import CaseItem
+from pytest_codegenie.session.resuming import RECORDED_SECONDS
+from pytest_codegenie.session.resuming import Resumption
+
+
+def _run(job: CaseJob, run_job: Callable[[CaseJob], CaseResult]) -> CaseResult:
+    return run_job(job)
 
 
 class Runner:
@@ -48,15 +59,31 @@ class Runner:
         )
         #: How a job becomes a result; a cache, a budget or a record stands around it.
         self.run_job: Callable[[CaseJob], CaseResult] = run_case
+        #: Stands before ``run_job``, which it is given: a cache, or an earlier run.
+        self.answer: Callable[
+            [CaseJob, Callable[[CaseJob], CaseResult]], CaseResult
+        ] = _run
+        #: An earlier run whose patches are judged again; None: agents work.
+        self.grading: Grading | None = None
         self.corpus = SessionCorpus()
         self.run_id = ""
         #: None where nothing is recorded: with --collect-only or --codegenie-validate.
         self.run_directory: Path | None = None
+        #: What there is already of a run that goes on; None: it is a new one.
+        self.resumption: Resumption | None = None
         self.scratch: Path | None = None
         #: Where cases tell how far they are; None where nobody watches.
         self.progress_directory: Path | None = None
         #: Tells the artifacts of workers apart that run the same case (--dist each).
         self.artifacts_suffix = ""
+
+    def go_on(self, resumption: Resumption) -> None:
+        """Go on with a run, where it is."""
+        self.run_id = resumption.record.run_id
+        self.resumption = resumption
+        runs = resumption.directory.parent
+        if runs.name == "runs":
+            self.settings = self.settings.model_copy(update={"out": runs.parent})
 
     def attempts(self, case_id: str) -> Iterator[tuple[str, AgentSpec, int]]:
         """Yield (name of the item, agent, trial) for all that is done with a case."""
@@ -67,6 +94,27 @@ class Runner:
     def _item_name(self, case_id: str, agent: AgentSpec, trial: int) -> str:
         suffix = f"-t{trial}" if self.settings.trials > 1 else ""
         return f"{case_id}[{agent.label}{suffix}]"
+
+    @functools.cached_property
+    def _suffixes(self) -> dict[str, tuple[AgentSpec, int]]:
+        """What an item's name has after that of its case to (agent, trial)."""
+        return {name: (agent, trial) for name, agent, trial in self.attempts("")}
+
+    def key(self, case: BenchCase, name: str) -> ResultKey:
+        """Return what an item is of.
+
+        Args:
+            case: Its case.
+            name: Of the item.
+        """
+        agent, trial = self._suffixes[name.removeprefix(case.case_id)]
+        return ResultKey(case.task_class, case.case_id, agent.label, trial)
+
+    def has_verdict(self, item: CaseItem) -> bool:
+        """Say whether an item is reported from the record of a run that goes on."""
+        if self.resumption is None or item.case is None:
+            return False
+        return self.resumption.has_verdict(self.key(item.case, item.name))
 
     def guard_seconds(self, item: CaseItem) -> float:
         """Return all limits of an item together, and the margin."""
@@ -91,12 +139,28 @@ class Runner:
 
         return make
 
-    def job(self, case: BenchCase, agent: AgentSpec, trial: int) -> CaseJob:
-        """Return the job of a case that verifies."""
+    def job(
+        self,
+        case: BenchCase,
+        agent: AgentSpec,
+        trial: int,
+        *,
+        attempt: int | None = None,
+    ) -> CaseJob:
+        """Return the job of a case that verifies.
+
+        Args:
+            case: The case.
+            agent: Who works on it.
+            trial: 1-based.
+            attempt: 1-based; None: the next, or the one that gave the verdict.
+        """
+        key = ResultKey(case.task_class, case.case_id, agent.label, trial)
+        if attempt is None:
+            attempt = self.resumption.attempt(key) if self.resumption else 1
         directory = case.directory.parent.parent
         task_class = self.corpus.task_class(directory)
         assert task_class is not None
-        place = f"cases/{case.case_id}/{agent.label}-t{trial}{self.artifacts_suffix}"
         return make_job(
             case,
             task_class,
@@ -104,6 +168,7 @@ class Runner:
             parts=self.parts,
             run_id=self.run_id,
             trial=trial,
+            attempt=attempt,
             workspace=self.settings.workspace,
             timeout_seconds=self.settings.timeout,
             keep=self.settings.keep,
@@ -115,7 +180,7 @@ class Runner:
             cache_directory=self.settings.out / "cache",
             scratch_root=self.scratch,
             run_directory=self.run_directory,
-            artifacts_path=place,
+            artifacts_path=artifacts_place(key, attempt) + self.artifacts_suffix,
             progress_path=self._progress_path(case, agent, trial),
             rubric_digest=self.corpus.rubric_digest(directory),
             secret_names=self.settings.secrets,
@@ -129,12 +194,18 @@ class Runner:
         return self.progress_directory / self._item_name(case.case_id, agent, trial)
 
     def obtain(self, item: CaseItem) -> CaseResult:
-        """Run an item's case and record the result, before anybody hears of it."""
+        """Run an item's case and record the result, before anybody hears of it.
+
+        Where a run goes on and the result is on record already, that is returned.
+        """
+        recorded = self._recorded(item)
+        if recorded is not None:
+            return recorded
         job = item.make_job()
         started_at = utc_now()
         self._log("case.started", item=item.nodeid)
         try:
-            result = self.run_job(job)
+            result = self.answer(job, self.run_job)
         except CodegenieError as exc:
             self._stop_for(item, exc)
             raise
@@ -163,6 +234,19 @@ class Runner:
                 job.progress_path.unlink()
         return result
 
+    def _recorded(self, item: CaseItem) -> CaseResult | None:
+        if self.resumption is None or item.case is None:
+            return None
+        try:
+            result = self.resumption.verdict(self.key(item.case, item.name))
+        except RunStoreError as exc:
+            self._stop_for(item, exc)
+            raise
+        if result is not None:
+            spent = result.ended_at - result.started_at
+            item.stash[RECORDED_SECONDS] = spent.total_seconds()
+        return result
+
     @staticmethod
     def _log(event_type: str, **payload: Any) -> None:
         # A full disk stops the session where a result cannot be recorded.
@@ -173,19 +257,39 @@ class Runner:
         """Start no further case: the corpus, or the record, cannot be trusted."""
         item.session.shouldstop = str(error).partition("\n")[0]
 
-    def record_crash(self, case_directory: Path, name: str, reason: str) -> None:
-        """Record the result of an item that took its worker with it."""
+    def record_crash(
+        self, case_directory: Path, name: str, reason: str, *, alone: bool
+    ) -> CaseResult | None:
+        """Record the result of an item that took its worker with it.
+
+        Args:
+            case_directory: Of its case.
+            name: Of the item.
+            reason: What happened.
+            alone: No other worker runs the item, too.
+
+        Returns:
+            What is on record of it: the worker may have come so far. None: the corpus
+            does not verify, or nothing is recorded.
+        """
         case = self.corpus.case(case_directory)
         if case is None or self.run_directory is None:
-            return  # the other workers say what is wrong with it
-        for attempt, agent, trial in self.attempts(case.case_id):
-            if attempt == name:
-                result = unfinished_result(
-                    self.job(case, agent, trial),
-                    code="workspace.error",
-                    reason=reason,
-                    started_at=utc_now(),
-                )
-                # It cannot be recorded on a full disk; it is an ERROR all the same.
-                with contextlib.suppress(RunStoreError):
-                    append_result(self.run_directory, self.redactor.record(result))
+            return None  # the other workers say what is wrong with it
+        key = self.key(case, name)
+        agent, trial = self._suffixes[name.removeprefix(case.case_id)]
+        earlier = self.resumption.recorded.get(key) if self.resumption else None
+        # It cannot be recorded on a full disk; it is an ERROR all the same.
+        with contextlib.suppress(RunStoreError):
+            recorded = RecordedResults(self.run_directory)
+            if alone and key in recorded and recorded[key] != earlier:
+                return recorded.read(key)
+        attempt = self.resumption.crashed_attempt(key) if self.resumption else 1
+        result = unfinished_result(
+            self.job(case, agent, trial, attempt=attempt),
+            code="workspace.error",
+            reason=reason,
+            started_at=utc_now(),
+        )
+        with contextlib.suppress(RunStoreError):
+            append_result(self.run_directory, self.redactor.record(result))
+        return result

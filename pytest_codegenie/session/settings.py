@@ -103,8 +103,9 @@ def _merge(kind: str, tables: Iterable[Mapping[str, str]]) -> dict[str, str]:
 
 #: Options that are settings, by ``RunConfig`` key or its singular.
 _OPTIONS = (
-    *("agent", "case", "dataset", "keep", "limit", "log_level", "out", "reporter"),
-    *("run_id", "timeout", "trials", "workspace"),
+    *("agent", "cache", "case", "dataset", "keep", "limit", "log_level", "out"),
+    *("reporter", "run_id", "timeout", "trials", "workspace"),
+    *("require_lower_bound", "baseline", "fail_on_regression", "max_cost_usd"),
 )
 _CONFIGURATION = pytest.StashKey[Configuration]()
 

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from pytest_codegenie import logs
+from pytest_codegenie.evidence import RunLock
+from pytest_codegenie.evidence import read_run_record
 from pytest_codegenie.session.collection import Collection
 from pytest_codegenie.session.corpus import SessionCorpus
 from pytest_codegenie.session.interrupting import STOP_FILE
 from pytest_codegenie.session.interrupting import StopsBeforeItems
 from pytest_codegenie.session.interrupting import leave_terminal
+from pytest_codegenie.session.resuming import Resumption
 from pytest_codegenie.session.running import Runner
 
 
@@ -41,6 +44,10 @@ class Worker(Collection):
         )
         if given["run_directory"]:
             runner.run_directory = Path(given["run_directory"])
+            self._lock = RunLock.of_worker(runner.run_directory)
+            if given["resumes"] is not None:
+                record = read_run_record(runner.run_directory)
+                runner.go_on(Resumption(runner.run_directory, record, given["resumes"]))
             logs.log_to(
                 runner.run_directory / "log.jsonl",
                 level=runner.settings.log_level,

@@ -182,6 +182,7 @@ def test_junit_says_of_each_case_what_came_of_it(
         "agent": "small",
         "model": "small-model",
         "run_id": run_directory.name,
+        "provenance": "run",
         "artifacts": f".codegenie/runs/{run_directory.name}/cases/passes/small-t1",
     }
     assert cases["fails[small]"]["passed"] == "false"

@@ -262,7 +262,8 @@ def test_runs_are_where_they_are_configured(
     done = report()
     assert (done.returncode, done.stderr) == (
         4,
-        "codegenie: there is no run in .codegenie/runs; --out says where runs are\n",
+        "codegenie: there is no run in .codegenie/runs; --out (of pytest: "
+        "--codegenie-out) says where runs are\n",
     )
 
 
@@ -289,7 +290,8 @@ def test_what_there_is_not_is_named_with_what_there_is(
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr == (
         "codegenie: there is no format 'markdwon' (did you mean 'markdown'?); known: "
-        "console, csv, json, jsonl, markdown (codegenie list reporters)\n"
+        "console, csv, json, jsonl, junit, markdown, swebench-predictions (codegenie "
+        "list reporters)\n"
     )
 
 

@@ -10,8 +10,10 @@ from typing import Protocol
 
 import pytest
 
+from pytest_codegenie.config import SINGULARS
 from pytest_codegenie.config import Configuration
 from pytest_codegenie.config import DatasetSpec
+from pytest_codegenie.config import RequiredBound
 from pytest_codegenie.config import RunConfig
 from pytest_codegenie.config import load_config
 from pytest_codegenie.config import load_configuration
@@ -131,6 +133,29 @@ PLACES: dict[str, tuple[tuple[Any, str, str, str], tuple[Any, ...]]] = {
         tuple(EvaluatorSettings(timeout_seconds=n) for n in (1, 2, 3, 4)),
     ),
     "workers": (("auto", "2", "logical", "0"), ("auto", 2, "logical", 0)),
+    "require_lower_bound": (
+        (["0.1", "a=0.2"], "0.3", "{b: 0.4, '*': 0.5}", '["c=0.6", 0.7]'),
+        (
+            (
+                RequiredBound(at_least=0.1),
+                RequiredBound(task_class="a", at_least=0.2),
+            ),
+            (RequiredBound(at_least=0.3),),
+            (
+                RequiredBound(task_class="b", at_least=0.4),
+                RequiredBound(at_least=0.5),
+            ),
+            (
+                RequiredBound(task_class="c", at_least=0.6),
+                RequiredBound(at_least=0.7),
+            ),
+        ),
+    ),
+    # What a bare "off" is in YAML is "off" here.
+    "cache": (("off", "refresh", "off", '"auto"'), ("off", "refresh", "off", "auto")),
+    "max_cost_usd": ((0.5, "1.5", "2", "3.25"), (0.5, 1.5, 2.0, 3.25)),
+    "baseline": (("a", "b", "c", '"d"'), ("a", "b", "c", "d")),
+    "fail_on_regression": ((True, "no", "true", "false"), (True, False, True, False)),
     "reporters": ((["a"], "[b]", "[c]", '["d"]'), (("a",), ("b",), ("c",), ("d",))),
     "secrets": ((["A"], "[B]", "[C]", '["D"]'), (("A",), ("B",), ("C",), ("D",))),
     "log_level": (
@@ -281,10 +306,8 @@ agents:
         ),
         (
             {"run_file": "trails: 3\n"},
-            "run.yaml: trails: unknown key (did you mean 'trials'?); known: agent, "
-            "agents, case, cases, dataset, datasets, docker, evaluator, keep, limit, "
-            "limits, log_level, out, reporter, reporters, run_id, sandbox, secrets, "
-            "setup_timeout, timeout, timeout_margin, trials, workers, workspace",
+            "run.yaml: trails: unknown key (did you mean 'trials'?); known: "
+            + ", ".join(sorted((*RunConfig.model_fields, *SINGULARS))),
         ),
         ({"run_file": "1: 3\n"}, "run.yaml: 1: unknown key; known: agent, agents, "),
         ({"run_file": "- a\n"}, "run.yaml: must be a mapping of settings"),
@@ -424,6 +447,38 @@ agents:
         (
             {"run_file": "docker: {network: 'container:x'}\n"},
             "run.yaml: docker.network: must be 'none' or a name of the engine's: ",
+        ),
+        (
+            {"options": {"require_lower_bound": ["0.5", "1.5"]}},
+            "command line: --codegenie-require-lower-bound: must be X or TASK=X, where "
+            "X is a number from 0 to 1 and TASK a task class, such as 0.8 or "
+            "bug-repair=0.8, got '1.5'",
+        ),
+        ({"options": {"require_lower_bound": ["abc"]}}, "=0.8, got 'abc'"),
+        ({"options": {"require_lower_bound": ["demo="]}}, "=0.8, got 'demo='"),
+        ({"options": {"require_lower_bound": ["=0.5"]}}, "=0.8, got '=0.5'"),
+        ({"options": {"require_lower_bound": ["nan"]}}, "=0.8, got 'nan'"),
+        ({"options": {"require_lower_bound": ["{x}=1"]}}, "=0.8, got '{x}=1'"),
+        (
+            {"environment": {"CODEGENIE_REQUIRE_LOWER_BOUND": "{a_b: 0.5}"}},
+            "environment: CODEGENIE_REQUIRE_LOWER_BOUND: must be X or TASK=X, where",
+        ),
+        (
+            {"run_file": "require_lower_bound: true\n"},
+            "run.yaml: require_lower_bound: must be X or TASK=X, where X is a number",
+        ),
+        (
+            {"pyproject": "[tool.codegenie]\nrequire_lower_bound = ['a=1', 'a=0']\n"},
+            "pyproject.toml: tool.codegenie.require_lower_bound: gives two bounds for "
+            "a; leave one out",
+        ),
+        (
+            {"run_file": "require_lower_bound: [0.5, '0.6']\n"},
+            "require_lower_bound: gives two bounds for task classes without one of ",
+        ),
+        (
+            {"run_file": "fail_on_regression: perhaps\n"},
+            "run.yaml: fail_on_regression: Input should be a valid boolean",
         ),
         (
             {"run_file": "log_level: warn\n"},

@@ -18,9 +18,11 @@ from pytest_codegenie.errors import ChainTamperDetected
 from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.errors import ConfigError
 from pytest_codegenie.errors import EvaluatorError
+from pytest_codegenie.errors import GradeRefused
 from pytest_codegenie.errors import IncompleteReportForPromotion
 from pytest_codegenie.errors import PromotionMustBeHumanAuthorized
 from pytest_codegenie.errors import RubricError
+from pytest_codegenie.errors import RunDiffers
 from pytest_codegenie.errors import RunNotFound
 from pytest_codegenie.errors import RunStoreError
 from pytest_codegenie.errors import TaskClassAlreadyRegistered
@@ -117,11 +119,15 @@ ALL: list[tuple[CodegenieError, tuple[object, ...], int, str]] = [
         "'codegenie new task-class' makes one that is whole, to compare with",
     ),
     (
-        ChainTamperDetected("7", "a", "b"),
-        ("7", "a", "b"),
+        ChainTamperDetected(
+            "7 (r1, demo, opus)", "a", "b", what="prev_hash", path="out/chain.jsonl"
+        ),
+        ("7 (r1, demo, opus)", "a", "b"),
         8,
-        "audit chain: record 7 does not verify: expected a, computed b; compare with a "
-        "backup or an anchored head before you trust any later record",
+        "out/chain.jsonl: audit chain: record 7 (r1, demo, opus) does not verify: "
+        "prev_hash differs\n  recorded a\n  computed b\n"
+        "restore what was changed from a backup; or move the directory audit away, and "
+        "a new chain begins: trust no record from this one on",
     ),
     (
         IncompleteReportForPromotion("r1", "demo", "opus", reason="3 of 9 items"),
@@ -180,6 +186,30 @@ ALL: list[tuple[CodegenieError, tuple[object, ...], int, str]] = [
         ("last", "there is no run 'last'"),
         4,
         "there is no run 'last'",
+    ),
+    (
+        GradeRefused("r1", ["demo/a", "demo/b\n"]),
+        ("r1", ("demo/a", "demo/b\n")),
+        4,
+        "run 'r1' is not graded again: 2 cases changed since, and what was asked may "
+        "have changed with the answer key\n  demo/a\n  demo/b\\n\n"
+        "restore them; or leave them out (-k, --codegenie-case); or, where only what "
+        "judges changed, --codegenie-grade-changed",
+    ),
+    (
+        RunDiffers("r1", ["trials: recorded 1, now 2", "a\tb"]),
+        ("r1", ("trials: recorded 1, now 2", "a\tb")),
+        4,
+        "run 'r1' cannot be resumed: what would run now differs from what it is made "
+        "of\n  trials: recorded 1, now 2\n  a\\tb\n"
+        "make it as it was, or begin a run of its own",
+    ),
+    (
+        RunDiffers("r1", (one for one in ["x"]), remedy="do this"),
+        ("r1", ("x",)),
+        4,
+        "run 'r1' cannot be resumed: what would run now differs from what it is made "
+        "of\n  x\ndo this",
     ),
     (AgentError("broke"), ("broke",), 1, "broke"),
     (AgentUnavailable("not here"), ("not here",), 1, "not here"),

@@ -75,6 +75,7 @@ RULES: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(("files", "open_files", "processes"), sizes),
     "rubric_wall_clock_seconds": st.floats(0.001, 300),
     "started_at": moments,
+    "resumed_at": st.lists(moments, max_size=2).map(tuple),
     "ended_at": moments,
     "breakdown": st.dictionaries(texts, floats, max_size=2),
     "cost_usd": non_negative,
