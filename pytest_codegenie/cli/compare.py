@@ -9,10 +9,10 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from pytest_codegenie.cli.new import UsageFault
+from pytest_codegenie.cli.output import add_output_option
 from pytest_codegenie.cli.output import put
 from pytest_codegenie.cli.output import require_results
 from pytest_codegenie.cli.output import warn_of_torn
@@ -83,12 +83,7 @@ def add_command(commands: Any, summary: str) -> None:
     parser.add_argument(
         "--format", choices=sorted(_FORMATS), default="console", help="default: console"
     )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="write it there instead of to the standard output",
-    )
+    add_output_option(parser)
     parser.add_argument(
         "--fail-on-regression",
         action="store_true",

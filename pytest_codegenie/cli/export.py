@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 from pytest_codegenie.cli.new import UsageFault
+from pytest_codegenie.cli.output import add_output_option
 from pytest_codegenie.cli.output import put
 from pytest_codegenie.cli.output import require_results
 from pytest_codegenie.cli.output import warn_of_torn
@@ -45,12 +45,7 @@ def add_command(commands: Any, summary: str) -> None:
     parser.add_argument(
         "--format", required=True, metavar="NAME", help=f"{', '.join(_FORMATS)}"
     )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="write it there instead of to the standard output",
-    )
+    add_output_option(parser)
     parser.add_argument(
         "--agent",
         metavar="LABEL",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from pathlib import Path
@@ -12,6 +13,16 @@ from pytest_codegenie.errors import RunStoreError
 from pytest_codegenie.errors import relative
 from pytest_codegenie.evidence import RESULTS
 from pytest_codegenie.evidence import StoredRun
+
+
+def add_output_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--output``."""
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write it there instead of to the standard output",
+    )
 
 
 def put(data: bytes, path: Path | None) -> None:

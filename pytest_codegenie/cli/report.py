@@ -7,10 +7,10 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from pytest_codegenie.cli.new import UsageFault
+from pytest_codegenie.cli.output import add_output_option
 from pytest_codegenie.cli.output import put
 from pytest_codegenie.cli.output import require_results
 from pytest_codegenie.cli.output import warn_of_torn
@@ -44,12 +44,7 @@ def add_command(commands: Any, summary: str) -> None:
         help="console, csv, json, jsonl, markdown, or one of a plugin's (codegenie "
         "list reporters); default: console",
     )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="write it there instead of to the standard output",
-    )
+    add_output_option(parser)
     parser.add_argument(
         "--max-bytes",
         type=int,

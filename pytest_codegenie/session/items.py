@@ -78,8 +78,8 @@ class _Item(pytest.Item):
         return self.parent.ihook
 
     def reportinfo(self) -> tuple[os.PathLike[str] | str, int | None, str]:
-        """Return where the case is; it has no line."""
-        return self.path, None, self.name
+        """Return where the case is: its file, for pytest wants a line of what skips."""
+        return self.path, 0, self.name
 
 
 class CaseItem(_Item):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 from collections import Counter
@@ -13,12 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pydantic
 import pytest
 from _pytest.junitxml import xml_key
 
 import pytest_codegenie
-from pytest_codegenie.agents import Agent
 from pytest_codegenie.config import RunConfig
 from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.errors import ConfigError
@@ -34,7 +31,6 @@ from pytest_codegenie.evidence import chain_reports
 from pytest_codegenie.evidence import create_run
 from pytest_codegenie.evidence import differences
 from pytest_codegenie.evidence import find_run
-from pytest_codegenie.evidence import host_facts
 from pytest_codegenie.evidence import make_report
 from pytest_codegenie.evidence import read_plain_results
 from pytest_codegenie.evidence import remove_unfinished
@@ -42,11 +38,9 @@ from pytest_codegenie.evidence import report_name
 from pytest_codegenie.evidence import summarise
 from pytest_codegenie.evidence import wait_for_orphans
 from pytest_codegenie.evidence import write_record
-from pytest_codegenie.models import AgentSpec
 from pytest_codegenie.models import BenchRunReport
 from pytest_codegenie.models import RunRecord
 from pytest_codegenie.models import utc_now
-from pytest_codegenie.parts import make_part
 from pytest_codegenie.reporters import summary_lines
 from pytest_codegenie.reporters.junit import suite_properties
 from pytest_codegenie.scoring import rubric_isolation
@@ -55,6 +49,8 @@ from pytest_codegenie.session.reports import write_reports
 from pytest_codegenie.session.resuming import Resumption
 from pytest_codegenie.session.resuming import removed_items
 from pytest_codegenie.session.resuming import run_differs
+from pytest_codegenie.session.run_records import made_of
+from pytest_codegenie.session.run_records import new_record
 from pytest_codegenie.session.running import Runner
 
 
@@ -102,7 +98,7 @@ class RunRecording:
     def _begin_in(
         cls, directory: Path, lock: RunLock, config: pytest.Config, runner: Runner
     ) -> RunRecording:
-        record = _new_record(config, runner)
+        record = new_record(config, runner)
         write_record(directory / RUN, record)
         return cls(config.rootpath, directory, runner.settings, record, lock)
 
@@ -186,7 +182,7 @@ class RunRecording:
         self._selected = True
         changes: dict[str, Any] = {}
         if not self._record.items:
-            changes |= _made_of(items, cases, digests, rubric_digest)
+            changes |= made_of(items, cases, digests, rubric_digest)
         if self._resumes:
             changes["resumed_at"] = (*self._record.resumed_at, utc_now())
         if changes:
@@ -311,79 +307,10 @@ def _check_same(record: RunRecord, config: pytest.Config, runner: Runner) -> Non
     Raises:
         RunDiffers: With all that differs, as far as it is known before collection.
     """
-    lines: list[object] = [*differences(record, _new_record(config, runner))]
+    lines: list[object] = [*differences(record, new_record(config, runner))]
     if runner.settings.run_id not in (None, record.run_id):
         wanted = runner.settings.run_id
         lines.append(Difference("run_id", record.run_id, str(wanted)))
     lines += removed_items(record, config.rootpath)
     if lines:
         raise run_differs(record, lines)
-
-
-def _new_record(config: pytest.Config, runner: Runner) -> RunRecord:
-    """Return the record that a run begins with now."""
-    settings = runner.settings
-    record = RunRecord(
-        run_id=runner.run_id,
-        started_at=utc_now(),
-        config=_without_secrets(settings),
-        versions={
-            "pytest-codegenie": pytest_codegenie.__version__,
-            "pytest": pytest.__version__,
-            "pydantic": pydantic.VERSION,
-            **(
-                runner.grading.versions
-                if runner.grading is not None
-                else _agent_versions(settings.agents, runner.parts.agents)
-            ),
-        },
-        graded_from=runner.grading and runner.grading.run.record.run_id,
-        host=host_facts(),
-        arguments=tuple(config.invocation_params.args),
-    )
-    return runner.redactor.record(record)
-
-
-def _made_of(
-    items: Sequence[str],
-    cases: Iterable[Path],
-    digests: Mapping[Path, str],
-    rubric_digest: Callable[[Path], str],
-) -> dict[str, Any]:
-    """Return what a record says of the corpus; the arguments are of ``selected``."""
-    known = [case for case in cases if case in digests]
-    classes = dict.fromkeys(case.parents[1] for case in known)
-    return {
-        "items": tuple(items),
-        "case_digests": {
-            f"{case.parents[1].name}/{case.name}": digests[case] for case in known
-        },
-        "rubric_digests": {path.name: rubric_digest(path) for path in classes},
-    }
-
-
-def _agent_versions(
-    agents: Iterable[AgentSpec], parts: Mapping[str, str]
-) -> dict[str, str]:
-    """Return ``agent <label>`` to the version of those that are installed here."""
-    versions = {}
-    for spec in agents:
-        # Whatever is wrong with an agent is told by its cases.
-        with contextlib.suppress(Exception):
-            agent: Agent = make_part("agent", spec.name, parts)
-            agent.configure(spec.options)
-            version = agent.version()
-            if version:
-                versions[f"agent {spec.label}"] = version
-    return versions
-
-
-def _without_secrets(settings: RunConfig) -> dict[str, Any]:
-    """Return the settings; of an agent's environment the names alone."""
-    values = settings.model_dump(mode="json")
-    for agent in values["agents"]:
-        agent["env"] = {
-            name: "(set)" if value else "(unset)"
-            for name, value in agent["env"].items()
-        }
-    return values

@@ -220,3 +220,20 @@ def test_the_summary_fits_the_terminal_and_says_where_the_run_is(
             f"run * in .codegenie/runs/{project.run_directories[0].name}",
         ]
     )
+
+
+def test_a_case_that_a_conftest_skips_is_skipped(
+    project: Project, plugin_args: list[str]
+) -> None:
+    project.case("first")
+    project.case("second")
+    project.path.joinpath("conftest.py").write_text(
+        "import pytest\n"
+        "def pytest_collection_modifyitems(items):\n"
+        "    items[0].add_marker(pytest.mark.skip(reason='not today'))\n"
+    )
+    result = project.run("-rs", *plugin_args)
+    result.assert_outcomes(passed=1, skipped=1)
+    result.stdout.fnmatch_lines(
+        ["SKIPPED [[]1[]] bench/demo-task/cases/first/case.toml: not today"]
+    )
