@@ -26,11 +26,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def quiet_terminal(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """80 columns, no colours, no settings, cache or step summary of the user's."""
+    """80 columns, no colours, nothing of the user's or of a CI's settings."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     for name in (
         *("PY_COLORS", "FORCE_COLOR", "NO_COLOR", "PYTEST_ADDOPTS"),
+        # Pytest says more where it finds one of these.
+        *("CI", "BUILD_NUMBER"),
         "GITHUB_STEP_SUMMARY",
     ):
         monkeypatch.delenv(name, raising=False)
