@@ -36,6 +36,15 @@ AUTO_WORKSPACE = "host" if SandboxWorkspace().probe() else "sandbox"
 OUR_FRAMES = re.compile(r"pytest_codegenie/[\w/]+\.py[:\"]|Traceback \(most recent")
 
 
+def _began(run: Path) -> tuple[str, str]:
+    """Return when a run began; ids of the same second are in no order."""
+    try:
+        record = json.loads((run / "run.json").read_bytes())
+    except (OSError, ValueError):
+        return "", run.name  # killed before it was written
+    return record["started_at"], run.name
+
+
 class Project:
     """A directory with ``pyproject.toml`` and ``bench/demo-task``."""
 
@@ -113,7 +122,7 @@ class Project:
     def run_directories(self) -> list[Path]:
         """The runs in the store, oldest first."""
         runs = self.path / ".codegenie" / "runs"
-        return sorted(runs.iterdir()) if runs.is_dir() else []
+        return sorted(runs.iterdir(), key=_began) if runs.is_dir() else []
 
     def only_run(self) -> Run:
         """Read the store's only run."""
