@@ -295,7 +295,7 @@ def test_two_runs_at_once_keep_to_themselves(project: Project) -> None:
         project.start(option, f"--codegenie-run-id=run-{n}") for n in (1, 2)
     ]
     assert [run.wait(60) for run in runs] == [0, 0]
-    for number, directory in enumerate(project.run_directories, 1):
+    for number, directory in enumerate(sorted(project.run_directories), 1):
         run = load_run(directory)
         assert run.record.run_id == f"run-{number}"
         assert [(r.run_id, r.outcome) for r in run.results] == [
