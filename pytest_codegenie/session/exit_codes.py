@@ -23,13 +23,12 @@ from pytest_codegenie.errors import EXIT_CORPUS
 from pytest_codegenie.errors import EXIT_COST
 from pytest_codegenie.errors import EXIT_GATE
 from pytest_codegenie.errors import EXIT_TASK_CLASS
+from pytest_codegenie.session.not_running import is_not_run
 from pytest_codegenie.session.resuming import plain_nodeid
 
 
 #: An attribute of reports: xdist carries what a report has beyond pytest's own.
 EXIT_CODE = "codegenie_exit_code"
-#: A property of items that were left out, as the budget was spent.
-NOT_RUN = "not_run"
 _EXIT_USAGE = int(pytest.ExitCode.USAGE_ERROR)
 _STOPPING = (EXIT_CHAIN, EXIT_TASK_CLASS, EXIT_CORPUS, EXIT_COST, _EXIT_USAGE)
 _NAMED = 5
@@ -66,9 +65,9 @@ class Ending:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take note of an item that is done, and of an ERROR."""
         self.stop(getattr(report, EXIT_CODE, 0))
-        said = dict(report.user_properties)
-        if (report.when == "call" or not report.passed) and NOT_RUN not in said:
+        if (report.when == "call" or not report.passed) and not is_not_run(report):
             self._reported.add(plain_nodeid(report.nodeid))
+        said = dict(report.user_properties)
         is_verdict = report.when == "call" and said.get("passed") == "false"
         self._errors = self._errors or (report.failed and not is_verdict)
 

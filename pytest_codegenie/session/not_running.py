@@ -13,8 +13,8 @@ import pytest
 from _pytest.outcomes import Skipped
 
 
-#: An attribute of reports: xdist carries what a report has beyond pytest's own.
-NOT_RUN = "codegenie_not_run"
+#: A property of such an item, with the reason in a word; its reports carry it.
+NOT_RUN = "not_run"
 
 
 class CaseNotRun(Skipped):
@@ -24,6 +24,12 @@ class CaseNotRun(Skipped):
         super().__init__(reason)
         self.why = why
         self.reason = reason
+
+
+def is_not_run(report: pytest.CollectReport | pytest.TestReport) -> bool:
+    """Say whether a report is of a case that was not run."""
+    # The report of its teardown, which passed, has the property too.
+    return report.skipped and NOT_RUN in dict(getattr(report, "user_properties", ()))
 
 
 class NotRunReports:
@@ -37,11 +43,10 @@ class NotRunReports:
         error = call.excinfo.value if call.excinfo is not None else None
         if not isinstance(error, CaseNotRun):
             return (yield)
-        item.user_properties.append(("not_run", error.why))
+        item.user_properties.append((NOT_RUN, error.why))
         report = yield
         # pytest has the place of ours that raised it.
         report.longrepr = (report.location[0], 1, error.reason)
-        setattr(report, NOT_RUN, error.why)
         return report
 
     @pytest.hookimpl(tryfirst=True)
@@ -49,6 +54,6 @@ class NotRunReports:
         self, report: pytest.CollectReport | pytest.TestReport
     ) -> tuple[str, str, tuple[str, Mapping[str, bool]]] | None:
         """Give it a category, a letter and a word."""
-        if not hasattr(report, NOT_RUN):
+        if not is_not_run(report):
             return None
         return "not run", "n", ("NOT RUN", {"yellow": True})

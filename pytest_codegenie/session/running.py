@@ -100,6 +100,10 @@ class Runner:
         """What an item's name has after that of its case to (agent, trial)."""
         return {name: (agent, trial) for name, agent, trial in self.attempts("")}
 
+    def _attempt(self, case: BenchCase, name: str) -> tuple[AgentSpec, int]:
+        """Return agent and trial of an item, by its name."""
+        return self._suffixes[name.removeprefix(case.case_id)]
+
     def key(self, case: BenchCase, name: str) -> ResultKey:
         """Return what an item is of.
 
@@ -107,7 +111,7 @@ class Runner:
             case: Its case.
             name: Of the item.
         """
-        agent, trial = self._suffixes[name.removeprefix(case.case_id)]
+        agent, trial = self._attempt(case, name)
         return ResultKey(case.task_class, case.case_id, agent.label, trial)
 
     def has_verdict(self, item: CaseItem) -> bool:
@@ -276,7 +280,7 @@ class Runner:
         if case is None or self.run_directory is None:
             return None  # the other workers say what is wrong with it
         key = self.key(case, name)
-        agent, trial = self._suffixes[name.removeprefix(case.case_id)]
+        agent, trial = self._attempt(case, name)
         earlier = self.resumption.recorded.get(key) if self.resumption else None
         # It cannot be recorded on a full disk; it is an ERROR all the same.
         with contextlib.suppress(RunStoreError):

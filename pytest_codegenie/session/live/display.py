@@ -19,7 +19,7 @@ from pytest_codegenie.harness.progress import read_progress
 from pytest_codegenie.logs import emit
 from pytest_codegenie.session.live.area import TerminalArea
 from pytest_codegenie.session.live.board import Board
-from pytest_codegenie.session.not_running import NOT_RUN
+from pytest_codegenie.session.not_running import is_not_run
 from pytest_codegenie.session.provenance import provenance_of
 from pytest_codegenie.session.resuming import FROM_RECORD
 
@@ -202,5 +202,5 @@ def _kind(report: pytest.TestReport) -> str:
     if hasattr(report, "wasxfail"):
         return "ambiguous"
     if report.skipped:
-        return "not run" if hasattr(report, NOT_RUN) else "skipped"
+        return "not run" if is_not_run(report) else "skipped"
     return report.outcome if report.when == "call" else ""
