@@ -38,6 +38,7 @@ from pytest_codegenie import hashing
 from pytest_codegenie import hookspecs
 from pytest_codegenie import models
 from pytest_codegenie import plugin
+from pytest_codegenie import task_files
 from pytest_codegenie.agents import protocol as agent_protocol
 from pytest_codegenie.agents.base import ProgramAgent
 from pytest_codegenie.agents.base import ProgramOptions
@@ -45,7 +46,6 @@ from pytest_codegenie.cli.main import make_parser
 from pytest_codegenie.cli.schema import FILES
 from pytest_codegenie.cli.schema import all_schemas
 from pytest_codegenie.corpus import case_file
-from pytest_codegenie.corpus import task
 from pytest_codegenie.evaluators import protocol as evaluator_protocol
 from pytest_codegenie.evidence import RESULTS
 from pytest_codegenie.evidence import RUN
@@ -210,13 +210,13 @@ def case_files_page() -> Iterator[str]:
     yield f"\nA `last_validated_at` more than {days} days old is logged as"
     yield "`loader.case_stale`, and fails nothing."
     yield "\n## `input/task.toml` { #inputtasktoml }\n"
-    yield from field_table(task.TaskFile)
+    yield from field_table(task_files.TaskFile)
     yield "\n### `[repository]`\n"
-    yield from field_table(task.Repository)
+    yield from field_table(task_files.Repository)
     yield "\n### `[environment]`\n"
-    yield from field_table(task.Environment)
+    yield from field_table(task_files.Environment)
     yield "\n## `expected/tests.toml` { #expectedteststoml }\n"
-    yield from field_table(task.TestsFile)
+    yield from field_table(task_files.TestsFile)
     yield "\n## What an agent is given: `EvalInstance`\n"
     yield f"{inspect.getdoc(models.EvalInstance)} Made of these files; without the"
     yield "answers for every agent but the oracle.\n"

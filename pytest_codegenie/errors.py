@@ -4,6 +4,7 @@ CodegenieError
  ├─ BenchCaseLoadError              6   a case cannot be read
  ├─ BenchCaseDigestMismatch         6   a case is not what was signed
  ├─ BenchCaseIDCollision            6   two cases claim one id
+ ├─ DatasetError                    6   somebody's dataset cannot become cases
  ├─ TaskClassNotFound               9
  ├─ TaskClassAlreadyRegistered      9
  ├─ TaskClassIncomplete             9
@@ -177,6 +178,29 @@ class BenchCaseIDCollision(CodegenieError):
             "differ by more than case, over all task classes of a run: rename all but "
             "one directory, with its case_id, and sign again"
         )
+
+
+class DatasetError(CodegenieError):
+    """Somebody's dataset, or one instance of it, cannot become cases.
+
+    Args:
+        place: What is at fault, as a person finds it: ``rows.jsonl, line 12
+            (pallets__flask-4992)``.
+        field: The key at fault; "": all of it.
+        reason: What is wrong, and what to do.
+    """
+
+    exit_code = EXIT_CORPUS
+
+    def __init__(self, place: str, field: str, reason: str) -> None:
+        super().__init__(place, field, reason)
+        self.place = place
+        self.field = field
+        self.reason = reason
+
+    def __str__(self) -> str:
+        parts = (self.place, self.field, self.reason)
+        return ": ".join(printable(part) for part in parts if part)
 
 
 class TaskClassNotFound(CodegenieError):

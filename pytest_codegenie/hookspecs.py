@@ -46,6 +46,14 @@ def pytest_codegenie_harnesses() -> Mapping[str, str]:  # type: ignore[empty-bod
     """
 
 
+def pytest_codegenie_datasets() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Return formats of datasets: name to ``module:attribute`` of a ``Dataset``.
+
+    Called once in each process of a run, by ``codegenie list datasets`` and
+    ``codegenie import``.
+    """
+
+
 def pytest_codegenie_reporters() -> Mapping[str, str]:  # type: ignore[empty-body]
     """Return formats of reports: name to ``module:attribute`` of a ``Reporter``.
 

@@ -327,6 +327,7 @@ class PartTable(Record):
     evaluators: dict[str, str] = Field(default_factory=dict)
     harnesses: dict[str, str] = Field(default_factory=dict)
     reporters: dict[str, str] = Field(default_factory=dict)
+    datasets: dict[str, str] = Field(default_factory=dict)
 
 
 class CaseJob(Record):

@@ -84,6 +84,7 @@ BUILTIN_PARTS = PartTable(
         "vitest": "pytest_codegenie.evaluators.runners:VitestEvaluator",
     },
     harnesses={"patch": "pytest_codegenie.harness.patch:PatchHarness"},
+    datasets={},
     reporters={
         "console": "pytest_codegenie.reporters.console:ConsoleReporter",
         "csv": "pytest_codegenie.reporters.csv_rows:CsvReporter",

@@ -8,14 +8,14 @@ from typing import Any
 
 from pytest_codegenie.cli.new import UsageFault
 from pytest_codegenie.config import RunConfig
-from pytest_codegenie.corpus.task import TaskFile
-from pytest_codegenie.corpus.task import TestsFile
 from pytest_codegenie.errors import did_you_mean
 from pytest_codegenie.evidence.promotion.gate import PromotionVerdict
 from pytest_codegenie.evidence.promotion.gate import Recommendation
 from pytest_codegenie.evidence.promotion.tiers import TrustTiers
 from pytest_codegenie.models import Record
 from pytest_codegenie.models import schemas
+from pytest_codegenie.task_files import TaskFile
+from pytest_codegenie.task_files import TestsFile
 
 
 #: What is read or written beside the records of a run.

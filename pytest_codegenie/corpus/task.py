@@ -5,11 +5,8 @@ from __future__ import annotations
 import reprlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-from typing import Literal
 from typing import TypeVar
 
-from pydantic import Field
 from pydantic import ValidationError
 
 from pytest_codegenie.documents import DocumentError
@@ -19,61 +16,9 @@ from pytest_codegenie.errors import BenchCaseLoadError
 from pytest_codegenie.errors import did_you_mean
 from pytest_codegenie.models import BenchCase
 from pytest_codegenie.models import EvalInstance
-from pytest_codegenie.models import Positive
 from pytest_codegenie.models import Record
-
-
-class Repository(Record):
-    """``[repository]`` of ``task.toml``."""
-
-    #: As people call it: ``owner/project``.
-    name: str
-    #: A directory or a git bundle in ``input/``, or a git URL.
-    source: str
-    #: For a bundle or a URL.
-    base_commit: str = ""
-
-
-class Environment(Record):
-    """``[environment]`` of ``task.toml``."""
-
-    #: ``major.minor`` that the case needs; "": any.
-    python: str = ""
-    #: ``none``: the standard library and pytest. This version builds nothing else.
-    install: Literal["auto", "none"] | list[str] = "auto"
-    #: For workspaces that are containers.
-    image: str = ""
-
-
-class TaskFile(Record):
-    """``input/task.toml``."""
-
-    #: The kind of work.
-    harness: str = "patch"
-    #: Where the code comes from.
-    repository: Repository
-    #: What the code runs in.
-    environment: Environment = Environment()
-
-
-class TestsFile(Record):
-    """``expected/tests.toml``."""
-
-    #: As ``codegenie list evaluators`` shows it.
-    framework: str = "pytest"
-    #: Tests that fail on the base and pass once the work is done.
-    fail_to_pass: list[str] = Field(default_factory=list)
-    #: Tests that pass before and after.
-    pass_to_pass: list[str] = Field(default_factory=list)
-    #: A shell line, or a program and its arguments; None: the framework's own.
-    command: Annotated[str, Field(min_length=1)] | list[str] | None = None
-    #: For the framework ``junit``: where the tests write their report, relative to the
-    #: repository, with ``*`` for several. "": to the ``{report}`` of the command.
-    report: str = ""
-    #: For the framework ``log``: what reads the output.
-    parser: str = ""
-    #: Of the test run; None: as long as the agent has.
-    timeout_seconds: Positive | None = None
+from pytest_codegenie.task_files import TaskFile
+from pytest_codegenie.task_files import TestsFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,11 @@ class BuiltinParts:
         """Return the formats of reports that ship."""
         return BUILTIN_PARTS.reporters
 
+    @pytest.hookimpl
+    def pytest_codegenie_datasets(self) -> Mapping[str, str]:
+        """Return the formats of datasets that ship."""
+        return BUILTIN_PARTS.datasets
+
 
 def gather_parts(hook: pluggy.HookRelay) -> PartTable:
     """Ask all plugins for their parts.
@@ -71,6 +76,7 @@ def gather_parts(hook: pluggy.HookRelay) -> PartTable:
         evaluators=_merge("evaluator", hook.pytest_codegenie_evaluators()),
         harnesses=_merge("harness", hook.pytest_codegenie_harnesses()),
         reporters=_merge("reporter", hook.pytest_codegenie_reporters()),
+        datasets=_merge("dataset", hook.pytest_codegenie_datasets()),
     )
 
 
