@@ -25,8 +25,9 @@ class Repository(Record):
     #: As people call it: ``owner/project``.
     name: str
     #: A directory, a git bundle or an archive in ``input/``; a git repository's URL or
-    #: absolute path; an archive's URL; or ``sdist:flask==2.2.3``, what a package index
-    #: has.
+    #: absolute path; an archive's URL; ``sdist:flask==2.2.3``, what a package index
+    #: has; or ``image:/app``, a directory of the case's image, where the tree is then
+    #: too (``image:``: the image's own working directory).
     source: str
     #: For a bundle or a repository.
     base_commit: str = ""
@@ -77,3 +78,15 @@ class TestsFile(Record):
     rule: Literal["strict", "swebench"] = "strict"
     #: Of the test run; None: as long as the agent has.
     timeout_seconds: Positive | None = None
+    #: Where there is no ``gold.patch``: a program and its arguments that the oracle
+    #: runs in a container, where ``expected/solution`` is ``/solution``.
+    solution: list[str] = Field(default_factory=list)
+
+
+def image_directory(source: str) -> str | None:
+    """Return the directory of an image that a ``Repository.source`` names.
+
+    "": the image's own working directory. None: the source is no image's.
+    """
+    scheme, colon, directory = source.partition(":")
+    return directory if colon and scheme == "image" else None

@@ -6,19 +6,26 @@ import argparse
 import datetime as dt
 import json
 import re
-import sys
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from pytest_codegenie.cli.places import add_out_option
 from pytest_codegenie.cli.places import find_out
+from pytest_codegenie.cli.saying import complain
+from pytest_codegenie.cli.saying import say
 from pytest_codegenie.errors import relative
 from pytest_codegenie.evidence.cache import KINDS
 from pytest_codegenie.evidence.cache import Kept
 from pytest_codegenie.evidence.cache import choose_for_removal
 from pytest_codegenie.evidence.cache import list_kept
 from pytest_codegenie.evidence.cache import remove
+from pytest_codegenie.session.scratch import live_runs
+from pytest_codegenie.trees import remove_tree
+from pytest_codegenie.workspaces.sources import kept_sources
+from pytest_codegenie.workspaces.sources.store import DIRECTORY as SOURCES
 
 
 _DEFAULT_AGE = "30d"
@@ -34,7 +41,8 @@ def add_command(commands: Any, summary: str) -> None:
         help=summary,
         description="With --codegenie-cache auto (the default), cases of agents that "
         "always give the same answer are answered from patches and verdicts of "
-        "earlier runs. Environments and images are the business of codegenie clean.",
+        "earlier runs. Code that was fetched for cases is kept beside. Environments "
+        "and images are the business of codegenie clean.",
     )
     own = parser.add_subparsers(
         dest="cache_command",
@@ -50,8 +58,9 @@ def _add_info(commands: Any) -> None:
     parser = commands.add_parser(
         "info",
         help="how many entries there are, and how large",
-        description="Show how many patches and verdicts are kept, how many bytes they "
-        "have, and when the one that was left longest was used last.",
+        description="Show how many patches and verdicts are kept, and how many "
+        "sources where code was fetched, how many bytes they have, and when the one "
+        "that was left longest was used last.",
     )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     add_out_option(parser)
@@ -62,9 +71,9 @@ def _add_gc(commands: Any) -> None:
     parser = commands.add_parser(
         "gc",
         help="remove what nobody used for long",
-        description="Remove patches and verdicts that nobody used for long, and more, "
-        "least recently used first, until the rest is small enough. A run that goes on "
-        "does without them.",
+        description="Remove patches, verdicts and fetched code that nobody used for "
+        "long, and more, least recently used first, until the rest is small enough. A "
+        "run that goes on does without patches and verdicts; code is left alone then.",
     )
     parser.add_argument(
         "--older-than",
@@ -122,21 +131,27 @@ def _parse_size(text: str) -> int:
 
 def _info(options: argparse.Namespace) -> int:
     cache = find_out(options.out) / "cache"
-    kept = [one for one in list_kept(cache) if not one.abandoned]
+    found = [*list_kept(cache), *_list_sources(cache)]
+    kept = [one for one in found if not one.abandoned]
+    kinds = [*KINDS, *({one.kind for one in kept} - set(KINDS))]
     table = [
-        _figures(kind, [one for one in kept if one.kind == kind]) for kind in KINDS
+        _figures(kind, [one for one in kept if one.kind == kind]) for kind in kinds
     ]
     if options.json:
-        print(
-            json.dumps({"directory": str(cache.absolute()), "kinds": table}, indent=2)
-        )
+        say(json.dumps({"directory": str(cache.absolute()), "kinds": table}, indent=2))
         return 0
-    print(f"{relative(cache)}")
+    say(f"{relative(cache)}")
     for row in table:
         used = f"; least recently used {row['used_at']}" if row["entries"] else ""
         entries = "1 entry" if row["entries"] == 1 else f"{row['entries']} entries"
-        print(f"{row['kind']:<10}{entries}, {shown_size(row['bytes'])}{used}")
+        say(f"{row['kind']:<10}{entries}, {shown_size(row['bytes'])}{used}")
     return 0
+
+
+def _list_sources(cache: Path) -> Iterator[Kept]:
+    """Yield the code that was fetched for cases, a directory each."""
+    for one in kept_sources(cache):
+        yield Kept(one.path, SOURCES, one.size, one.used_at, abandoned=one.abandoned)
 
 
 def _figures(kind: str, kept: Sequence[Kept]) -> dict[str, Any]:
@@ -159,28 +174,42 @@ def _gc(options: argparse.Namespace) -> int:
     if age is None and options.max_bytes is None:
         age = _parse_age(_DEFAULT_AGE)
     kept = list(list_kept(cache))
+    if next(live_runs(), None) is None:
+        kept += _list_sources(cache)
     chosen = choose_for_removal(kept, older_than=age, max_bytes=options.max_bytes)
-    failed = [] if options.dry_run else remove(chosen)
+    failed = [] if options.dry_run else _remove(chosen)
     still = {one.path for one, _ in failed}
     gone = [one for one in chosen if one.path not in still]
     said = "would remove" if options.dry_run else "removed"
     left = sum(one.size for one in kept) - sum(one.size for one in gone)
-    print(
+    say(
         f"{said} {_counted(gone)}, {shown_size(sum(one.size for one in gone))}; "
         f"{shown_size(left)} {'would remain' if options.dry_run else 'remain'}"
     )
     for one, reason in failed:
-        print(f"not removed: {relative(one.path)}: {reason}", file=sys.stderr)
+        complain(f"not removed: {relative(one.path)}: {reason}")
     return int(bool(failed))
 
 
+def _remove(chosen: Sequence[Kept]) -> list[tuple[Kept, str]]:
+    """Remove what was chosen; return what is still there, and why."""
+    failed = remove(one for one in chosen if one.kind != SOURCES)
+    for one in chosen:
+        if one.kind == SOURCES:
+            remove_tree(one.path)
+            if one.path.exists():
+                failed.append((one, "not all of it could be removed"))
+    return failed
+
+
 def _counted(kept: Sequence[Kept]) -> str:
-    words = {"patches": "patch", "verdicts": "verdict"}
+    words = {"patches": "patch", "verdicts": "verdict", SOURCES: "source"}
     parts = []
-    for kind in KINDS:
+    for kind, word in words.items():
         count = sum(one.kind == kind for one in kept)
-        parts.append(f"{count} {words[kind] if count == 1 else kind}")
-    return " and ".join(parts)
+        if count or kind in KINDS:
+            parts.append(f"{count} {word if count == 1 else kind}")
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def shown_size(size: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -11,8 +10,11 @@ from typing import Any
 
 from pytest_codegenie.cli.places import add_out_option
 from pytest_codegenie.cli.places import find_out
+from pytest_codegenie.cli.saying import complain
+from pytest_codegenie.cli.saying import say
 from pytest_codegenie.errors import WorkspaceUnavailable
 from pytest_codegenie.errors import relative
+from pytest_codegenie.importing.lazy_index import DIRECTORY as INDEXES
 from pytest_codegenie.parts import make_part
 from pytest_codegenie.processes.cgroups import cgroup_parent
 from pytest_codegenie.session.installed import installed_parts
@@ -21,6 +23,7 @@ from pytest_codegenie.session.scratch import killed_runs
 from pytest_codegenie.session.scratch import live_runs
 from pytest_codegenie.trees import remove_tree
 from pytest_codegenie.workspaces.leftovers import LeavesTraces
+from pytest_codegenie.workspaces.sources.store import DIRECTORY as SOURCES
 
 
 def add_command(commands: Any, summary: str) -> None:
@@ -43,10 +46,15 @@ def add_command(commands: Any, summary: str) -> None:
         help="the images that were built for cases, and our base, too",
     )
     parser.add_argument(
+        "--sources",
+        action="store_true",
+        help="the code that was fetched for cases, too",
+    )
+    parser.add_argument(
         "--all",
         action="store_true",
-        help="both, and what was downloaded for them; patches and verdicts stay "
-        "(codegenie cache gc)",
+        help="all three, what was downloaded for them, and what was read of dataset "
+        "files; patches and verdicts stay (codegenie cache gc)",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="remove nothing, only say what would go"
@@ -60,12 +68,11 @@ def run(options: argparse.Namespace) -> int:
     environments = options.environments or options.all
     images = options.images or options.all
     running = next(live_runs(), None)
-    if running is not None and (environments or images):
-        print(
-            f"codegenie clean: a run goes on ({running.name}), and may need what is "
-            "kept; try again when it has ended, or without --all, --environments and "
-            "--images",
-            file=sys.stderr,
+    if running is not None and (environments or images or options.sources):
+        complain(
+            f"a run goes on ({running.name}), and may need what is "
+            "kept; try again when it has ended, or without --all, --environments, "
+            "--images and --sources"
         )
         return 1
     said = "would remove" if options.dry_run else "removed"
@@ -73,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     # Containers come before the directories that are bound in them.
     for name, workspace in _with_traces():
         if reason := workspace.probe():
-            print(f"not looked at: workspace {name}: {reason}")
+            say(f"not looked at: workspace {name}: {reason}")
             continue
         try:
             lines = workspace.sweep(is_abandoned, dry_run=options.dry_run)
@@ -81,19 +88,19 @@ def run(options: argparse.Namespace) -> int:
                 environments=environments, images=images, dry_run=options.dry_run
             )
         except WorkspaceUnavailable as exc:
-            print(f"not removed: workspace {name}: {exc}")
+            say(f"not removed: workspace {name}: {exc}")
             fault = True
             continue
         for line in lines:
-            print(f"{said} {line}")
+            say(f"{said} {line}")
     places = chain(killed_runs(), _caches(options, environments=environments))
     for path in places:
         if not options.dry_run:
             remove_tree(path)
-        print(f"{said} {relative(path)}")
+        say(f"{said} {relative(path)}")
     count = _sweep_groups(dry_run=options.dry_run)
     if count:
-        print(f"{said} {count} cgroups of processes that are gone")
+        say(f"{said} {count} cgroups of processes that are gone")
     return int(fault)
 
 
@@ -110,7 +117,8 @@ def _caches(options: argparse.Namespace, *, environments: bool) -> Iterator[Path
     """Yield the directories of what is kept and asked for."""
     cache = find_out(options.out) / "cache"
     names = ["docker", "environments"] if environments else []
-    names += ["downloads"] if options.all else []
+    names += ["downloads", INDEXES] if options.all else []
+    names += [SOURCES] if options.all or options.sources else []
     yield from (path for path in (cache / name for name in names) if path.is_dir())
 
 

@@ -26,10 +26,13 @@ from pytest_codegenie.models import BenchCase
 from pytest_codegenie.parts import make_part
 from pytest_codegenie.session.gates import Gates
 from pytest_codegenie.session.rehearsal import Rehearsal
+from pytest_codegenie.task_files import Repository
+from pytest_codegenie.task_files import image_directory
 from pytest_codegenie.workspaces import Workspace
 from pytest_codegenie.workspaces import WorkspaceSpec
 from pytest_codegenie.workspaces.foresight import Foresees
 from pytest_codegenie.workspaces.foresight import Needed
+from pytest_codegenie.workspaces.sources import foresee_source
 
 
 @dataclass
@@ -132,10 +135,15 @@ def _check_environments(
             checks.environments.append("not known: the workspace does not tell")
             return
         for case in cases:
+            if not case.directory.is_dir():
+                # Of a dataset file, and written when it runs.
+                unknown += found.corpus.needs_setup(case)
+                continue
             try:
                 task = read_task(case)
-                tree = case.input_dir / task.task.repository.source
-                if tree.is_dir():
+                tree, source = _source(task.task.repository, case, settings)
+                needed.update(source)
+                if tree is not None:
                     needed.update(workspace.foresee(make_recipe(task, case, tree)))
                 else:
                     unknown += 1
@@ -145,6 +153,15 @@ def _check_environments(
                 if str(exc) not in map(str, found.problems):
                     checks.faults.append(f"case {case.case_id!r}: {exc}")
     checks.environments += _summed_up(needed, unknown)
+
+
+def _source(
+    repository: Repository, case: BenchCase, settings: RunConfig
+) -> tuple[Path | None, tuple[Needed, ...]]:
+    """Return (where a case's code is, if it is here, what has to be fetched)."""
+    if image_directory(repository.source) is not None:
+        return case.input_dir / repository.source, ()
+    return foresee_source(repository, case.input_dir, settings.out / "cache")
 
 
 @contextmanager
@@ -173,9 +190,11 @@ def _summed_up(needed: set[Needed], unknown: int) -> list[str]:
         for one in sorted(needed, key=lambda one: one.name)
         if one.kind == "image"
     ]
-    counts = Counter(one.state for one in needed if one.kind == "environment")
-    if counts:
-        lines.append(", ".join(f"{n} {state}" for state, n in sorted(counts.items())))
+    for kind, prefix in (("environment", ""), ("source", "code: ")):
+        counts = Counter(one.state for one in needed if one.kind == kind)
+        if counts:
+            words = ", ".join(f"{n} {state}" for state, n in sorted(counts.items()))
+            lines.append(f"{prefix}{words}")
     if unknown:
         lines.append(f"not known for {unknown} cases: their code is not fetched yet")
     return lines or ["none needed"]

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pytest_codegenie.corpus import CaseTask
 from pytest_codegenie.errors import WorkspaceUnavailable
+from pytest_codegenie.harness.agent_room import SolutionProgram
 from pytest_codegenie.harness.artifacts import Artifacts
 from pytest_codegenie.harness.progress import Progress
+from pytest_codegenie.harness.spending import Spending
 from pytest_codegenie.logs import emit
+from pytest_codegenie.models import AgentSpec
 from pytest_codegenie.models import BenchCase
 from pytest_codegenie.models import CaseJob
+from pytest_codegenie.models import EvalInstance
 from pytest_codegenie.parts import UnknownPartError
 from pytest_codegenie.parts import make_part
+from pytest_codegenie.task_files import image_directory
 from pytest_codegenie.trees import add_tree
 from pytest_codegenie.trees import copy_tree
 from pytest_codegenie.workspaces import Base
 from pytest_codegenie.workspaces import Environment
+from pytest_codegenie.workspaces import HasImages
 from pytest_codegenie.workspaces import Recipe
 from pytest_codegenie.workspaces import Workspace
 from pytest_codegenie.workspaces import WorkspaceSpec
-from pytest_codegenie.workspaces import fetch_tree
 from pytest_codegenie.workspaces import make_base
+from pytest_codegenie.workspaces import provide_source
 from pytest_codegenie.workspaces import remove_tree
 
 
@@ -47,6 +55,50 @@ class CaseRoom(Artifacts):
         self.timings: dict[str, float] = {}
         #: What the case's code runs with; known once there is a base.
         self.environment = Environment("")
+        #: Installed beside what the case asks for, for tools that look at its code.
+        self.packages: tuple[str, ...] = ()
+
+    @property
+    def agent_spec(self) -> AgentSpec:
+        """Who works."""
+        return self.job.agent
+
+    @property
+    def agent_table(self) -> Mapping[str, str]:
+        """All agents, by name."""
+        return self.job.parts.agents
+
+    @property
+    def agent_seconds(self) -> float:
+        """What the agent has, where it has no limit of its own."""
+        return self.job.agent_limit_seconds
+
+    @property
+    def secret_names(self) -> tuple[str, ...]:
+        """Variables whose values are written nowhere."""
+        return self.job.secret_names
+
+    @property
+    def workspace_name(self) -> str:
+        """As in ``--codegenie-workspace``."""
+        return self.job.workspace
+
+    @property
+    def instance(self) -> EvalInstance:
+        """What the agent is to do, with the answers."""
+        return self.task.instance
+
+    @property
+    def solution(self) -> SolutionProgram | None:
+        """The program that is the answer; None: there is a patch, or nothing."""
+        directory = self.task.solution
+        if directory is None:
+            return None
+        return SolutionProgram(directory, self.task.tests.solution)
+
+    def new_spending(self) -> Spending:
+        """Return what counts the cost of the agent."""
+        return Spending(self.job, self.scratch / "end-the-agent")
 
     def open(self) -> None:
         """Make the scratch directory.
@@ -69,11 +121,16 @@ class CaseRoom(Artifacts):
         Raises:
             WorkspaceUnavailable: There is no such code, or no way to run it here.
         """
-        tree = self._source()
+        directory = image_directory(self.task.task.repository.source)
+        tree = self._source() if directory is None else self.scratch / "image"
         setup = self._new_workspace("setup")
         try:
             recipe = make_recipe(self.task, self.job.case, tree)
-            self.environment = setup.provide(recipe)
+            recipe = dataclasses.replace(recipe, packages=self.packages)
+            if directory is None:
+                self.environment = setup.provide(recipe)
+            else:
+                self.environment = self._from_image(setup, recipe, directory)
         finally:
             setup.destroy()
         if self.environment.generated is not None:
@@ -83,17 +140,35 @@ class CaseRoom(Artifacts):
         return make_base(tree, self.scratch / "base.git")
 
     def _source(self) -> Path:
-        repository = self.task.task.repository
-        tree = self.job.case.input_dir / repository.source
-        if tree.is_dir():
-            return tree
-        if not repository.base_commit:
+        return provide_source(
+            self.task.task.repository,
+            self.job.case.input_dir,
+            self._cache,
+            seconds=self.job.setup_seconds,
+        )
+
+    def _from_image(
+        self, setup: Workspace, recipe: Recipe, directory: str
+    ) -> Environment:
+        """Take the tree from the image that programs are run in."""
+        source = self.task.task.repository.source
+        if not isinstance(setup, HasImages):
             raise WorkspaceUnavailable(
-                f"input/task.toml: repository.source: {repository.source!r} is no "
-                "directory in input/; a bundle or a URL needs a base_commit"
+                f"input/task.toml: repository.source: {source!r} is a directory of the "
+                f"case's image, and the workspace {setup.name!r} has no images; use "
+                "--codegenie-workspace docker"
             )
-        source = str(tree) if tree.exists() else repository.source
-        return fetch_tree(source, repository.base_commit, self.scratch / "source")
+        if recipe.install != "none":
+            raise WorkspaceUnavailable(
+                f"input/task.toml: environment.install: with repository.source = "
+                f"{source!r} it has to be 'none': install in the case's Dockerfile"
+            )
+        return setup.take_tree(setup.provide(recipe), directory, recipe.tree)
+
+    @property
+    def _cache(self) -> Path:
+        """Return where environments and fetched code are kept."""
+        return self.job.cache_directory or self.scratch / "cache"
 
     @contextlib.contextmanager
     def workspace(self, base: Base, name: str, **access: Any) -> Iterator[Workspace]:
@@ -127,11 +202,12 @@ class CaseRoom(Artifacts):
             raise WorkspaceUnavailable(str(exc)) from exc
         directory = self.scratch / name
         directory.mkdir()
-        hidden = (job.case.directory.parent.parent.parent, job.run_directory)
+        bench = job.case.directory.parent.parent.parent
+        hidden = (bench, job.run_directory, *job.hidden)
         workspace.configure(
             WorkspaceSpec(
                 directory=directory,
-                cache=job.cache_directory or self.scratch / "cache",
+                cache=self._cache,
                 limits=job.limits,
                 sandbox=job.sandbox,
                 docker=job.docker,
@@ -177,12 +253,13 @@ class CaseRoom(Artifacts):
 def make_recipe(task: CaseTask, case: BenchCase, tree: Path) -> Recipe:
     """Return what decides on the environment of a case whose code is in ``tree``."""
     install = task.task.environment.install
-    dockerfile = case.input_dir / "Dockerfile"
+    places = (case.input_dir, case.input_dir / "environment")
+    dockerfiles = (place / "Dockerfile" for place in places)
     return Recipe(
         tree=tree,
         repository=task.task.repository.name,
         python=task.task.environment.python,
         install=tuple(install) if isinstance(install, list) else install,
         image=task.task.environment.image,
-        dockerfile=dockerfile if dockerfile.is_file() else None,
+        dockerfile=next(filter(Path.is_file, dockerfiles), None),
     )

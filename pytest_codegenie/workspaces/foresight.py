@@ -14,10 +14,10 @@ from pytest_codegenie.workspaces.protocol import Recipe
 class Needed:
     """Something that a case runs in; equal ones are made once."""
 
-    kind: Literal["environment", "image"]
-    #: Of an image its name, of an environment its digest.
+    kind: Literal["environment", "image", "source"]
+    #: Of an image its name, of an environment its digest, of a source where it is from.
     name: str
-    state: Literal["here", "to be built", "to be pulled", "not known"]
+    state: Literal["here", "to be built", "to be fetched", "to be pulled", "not known"]
 
 
 @runtime_checkable

@@ -71,7 +71,7 @@ _CONFIG = """\
 \tdefaultBranch = main
 """
 #: Overrules every .gitattributes: bytes are bytes.
-_ATTRIBUTES = "* -text !eol -ident -filter -working-tree-encoding !diff\n"
+ATTRIBUTES = "* -text !eol -ident -filter -working-tree-encoding !diff\n"
 _ALL_BINARY = "* -text !eol -ident -filter -working-tree-encoding -diff\n"
 #: By-products of running Python, which nobody means to hand in.
 _EXCLUDE = "__pycache__/\n*.py[cod]\n.pytest_cache/\n"
@@ -102,32 +102,8 @@ def _make_git_dir(git_dir: Path) -> None:
     (git_dir / "info").mkdir()
     (git_dir / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
     (git_dir / "config").write_text(_CONFIG, encoding="ascii")
-    (git_dir / "info" / "attributes").write_text(_ATTRIBUTES, encoding="ascii")
+    (git_dir / "info" / "attributes").write_text(ATTRIBUTES, encoding="ascii")
     (git_dir / "info" / "exclude").write_text(_EXCLUDE, encoding="ascii")
-
-
-def fetch_tree(source: str, commit: str, directory: Path) -> Path:
-    """Return a new directory with the files of a commit of a bundle or repository.
-
-    Raises:
-        WorkspaceUnavailable: There is no such repository or commit, or git fails.
-    """
-    git_dir, tree = directory / "fetched.git", directory / "fetched"
-    tree.mkdir(parents=True)
-    _git(["init", "--quiet", "--bare", str(git_dir)], directory, {})
-    (git_dir / "info").mkdir(exist_ok=True)
-    (git_dir / "info" / "attributes").write_text(_ATTRIBUTES, encoding="ascii")
-    place = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(tree)}
-    refs = "+refs/*:refs/fetched/*"
-    _git(["fetch", "--quiet", "--no-tags", "--", source, refs], tree, place)
-    name = ["--quiet", "--verify", "--end-of-options", f"{commit}^{{commit}}"]
-    try:
-        found = _git(["rev-parse", *name], tree, place)
-    except _GitFailed:
-        raise WorkspaceUnavailable(f"{source} has no commit {commit!r}") from None
-    _git(["checkout", "--quiet", "--force", found, "--", "."], tree, place)
-    shutil.rmtree(git_dir)
-    return tree
 
 
 def take_diff(base: Base, tree: Path, scratch: Path, output: Path) -> str:
@@ -160,7 +136,7 @@ def take_diff(base: Base, tree: Path, scratch: Path, output: Path) -> str:
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(base.git_dir / "objects"),
     }
     make_readable(tree, base.tree)
-    _git(["add", "--all", "."], tree, place)
+    run_git(["add", "--all", "."], tree, place)
     text = _write_diff(tree, place, output)
     if text is None:
         (scratch / "info" / "attributes").write_text(_ALL_BINARY, encoding="ascii")
@@ -174,7 +150,7 @@ def _write_diff(tree: Path, place: Mapping[str, str], output: Path) -> str | Non
     """Write the diff of the index; return its text, None when it is not UTF-8."""
     with output.open("wb") as file:
         # Not by --output: what does not fit on the disk would be missing, unsaid.
-        _git(_DIFF, tree, place, stdout=file)
+        run_git(_DIFF, tree, place, stdout=file)
     size = output.stat().st_size
     if size > MAX_PATCH_BYTES:
         raise PatchTooLarge(size, MAX_PATCH_BYTES)
@@ -197,8 +173,10 @@ def apply_patch(base: Base, tree: Path, patch: str) -> tuple[bool, str]:
         patch += "\n"
     place = {"GIT_DIR": str(base.git_dir), "GIT_WORK_TREE": str(tree)}
     try:
-        _git(["apply", "--whitespace=nowarn", "-"], tree, place, stdin=patch.encode())
-    except _GitFailed as exc:
+        run_git(
+            ["apply", "--whitespace=nowarn", "-"], tree, place, stdin=patch.encode()
+        )
+    except GitFailed as exc:
         return False, exc.reason
     return True, ""
 
@@ -250,7 +228,7 @@ def _open_mode(path: str, mode: int, bits: int) -> None:
             os.chmod(path, mode & 0o7777 | bits)  # noqa: PTH101 -- hot
 
 
-class _GitFailed(WorkspaceUnavailable):
+class GitFailed(WorkspaceUnavailable):
     """Git has run and said no."""
 
 
@@ -260,14 +238,30 @@ def _no_git() -> WorkspaceUnavailable:
     )
 
 
-def _git(
+def run_git(
     arguments: list[str],
     cwd: Path,
     place: Mapping[str, str],
     *,
     stdin: bytes | None = None,
     stdout: BinaryIO | None = None,
+    seconds: float | None = None,
 ) -> str:
+    """Run git to its end; return what it prints, without white space around it.
+
+    Args:
+        arguments: Without ``git`` itself.
+        cwd: A directory that is there.
+        place: Where its directories are, and what else it gets of an environment.
+        stdin: Given to it.
+        stdout: Gets what it prints, instead.
+        seconds: What it may take; None: as long as anything of ours.
+
+    Raises:
+        GitFailed: It says no; the reason has the end of its words.
+        WorkspaceUnavailable: It is not installed, or does not end in time.
+    """
+    seconds = _TIMEOUT_SECONDS if seconds is None else seconds
     environment = {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": "/nonexistent",
@@ -292,25 +286,25 @@ def _git(
         if not cwd.is_dir():
             raise WorkspaceUnavailable(f"{cwd} is gone") from None
         raise _no_git() from None
-    output, in_time = _communicate(process, stdin)
+    output, in_time = _communicate(process, stdin, seconds)
     if not in_time:
         raise WorkspaceUnavailable(
-            f"git {arguments[0]} took more than {_TIMEOUT_SECONDS:g} seconds"
+            f"git {arguments[0]} took more than {seconds:g} seconds"
         )
     words = output.decode(errors="replace").strip()
     if process.returncode:
-        raise _GitFailed(f"git {arguments[0]}: {words[-2000:]}")
+        raise GitFailed(f"git {arguments[0]}: {words[-2000:]}")
     return words
 
 
 def _communicate(
-    process: subprocess.Popen[bytes], stdin: bytes | None
+    process: subprocess.Popen[bytes], stdin: bytes | None, seconds: float
 ) -> tuple[bytes, bool]:
     """Return (output, whether the process ended by itself in time).
 
     A time-out of ``communicate`` polls, and so learns of the end a millisecond late.
     """
-    watchdog = threading.Timer(_TIMEOUT_SECONDS, _kill_group, [process.pid])
+    watchdog = threading.Timer(seconds, _kill_group, [process.pid])
     watchdog.start()
     try:
         output, errors = process.communicate(stdin)

@@ -26,8 +26,13 @@ _SIGNALS = range(1, 65)
 class EnclosedTree(LocalTree):
     """A base for workspaces whose programs see the tree by the paths above."""
 
+    @property
+    def tree_inside(self) -> PurePosixPath:
+        """Where programs see the tree."""
+        return TREE
+
     def inside(self, path: Path) -> str:
-        """Return a path below ``/testbed``, ``/scratch`` or ``/home/agent``."""
+        """Return a path below the tree, ``/scratch`` or ``/home/agent``."""
         for outside, inside in self._places().items():
             if path.is_relative_to(outside):
                 return str(inside / path.relative_to(outside))
@@ -39,7 +44,7 @@ class EnclosedTree(LocalTree):
             self.temporary: TEMPORARY,
             self.home: HOME,
             self.scratch: SCRATCH,
-            self.tree: TREE,
+            self.tree: self.tree_inside,
         }
 
 

@@ -9,6 +9,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Literal
 from typing import Protocol
+from typing import runtime_checkable
 
 from pytest_codegenie.models import DockerSettings
 from pytest_codegenie.models import ResourceLimits
@@ -44,6 +45,8 @@ class Recipe:
     python: str = ""
     #: Commands, or who decides on them.
     install: Literal["auto", "none"] | tuple[str, ...] = "none"
+    #: Installed beside, for tools that look at the code.
+    packages: tuple[str, ...] = ()
     #: For containers; "": the run's.
     image: str = ""
     #: For containers, instead of an image; its directory is the build's context.
@@ -70,6 +73,8 @@ class Environment:
     variables: Mapping[str, str] = field(default_factory=dict)
     #: Of a container; "" elsewhere.
     image: str = ""
+    #: Where the tree is in a container; "": at the workspace's usual place.
+    directory: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +213,48 @@ class Workspace(Protocol):
 
     def destroy(self) -> None:
         """Remove everything, whatever modes the files have. Never raises."""
+        ...
+
+
+@runtime_checkable
+class HasImages(Protocol):
+    """A workspace of containers: an image may hold the code that a case starts from.
+
+    What has its place in the image's own file system, such as tests that are run as
+    ``/tests/test.sh``, can be shown there.
+    """
+
+    def take_tree(
+        self, environment: Environment, directory: str, target: Path
+    ) -> Environment:
+        """Copy a directory of an environment's image to ``target``, a new directory.
+
+        Links stay as they are. What git never records, ``.git``, is left out.
+
+        Args:
+            environment: As ``provide`` gave it.
+            directory: An absolute path; "": the image's working directory.
+            target: On the host.
+
+        Returns:
+            The same environment, with the tree at that directory.
+
+        Raises:
+            WorkspaceUnavailable: There is no such directory, or it cannot be a tree.
+        """
+        ...
+
+    def show(self, inside: str, source: Path | None) -> Path:
+        """Show a directory to the programs that are started from now on.
+
+        Args:
+            inside: Its absolute path for them.
+            source: What it holds, which they cannot change; None: nothing, and they
+                may write to it.
+
+        Returns:
+            The directory on the host; a copy of ``source``.
+        """
         ...
 
 

@@ -16,6 +16,7 @@ from integration.sessions import properties
 
 from pytest_codegenie import load_run
 from pytest_codegenie.cli.main import main
+from pytest_codegenie.errors import relative
 from pytest_codegenie.evidence import Run
 from pytest_codegenie.evidence import open_run
 from pytest_codegenie.evidence.cache import Cache
@@ -28,6 +29,7 @@ from pytest_codegenie.parts import BUILTIN_PARTS
 from pytest_codegenie.parts import make_part
 from pytest_codegenie.reporters import Form
 from pytest_codegenie.reporters import report_text
+from pytest_codegenie.workspaces.sources.store import provide
 
 
 #: Judges by a shell line that leaves a trace of each time that it runs.
@@ -418,3 +420,39 @@ def test_junit_of_a_warm_run_has_the_outcomes_of_the_cold_one(project: Project) 
         ["run", "run", "run"],
         ["run", "verdict-cache", "verdict-cache"],
     ]
+
+
+def test_fetched_code_is_listed_and_removed_too(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = (place_source(store, name) for name in ("git-old", "git-new"))
+    os.utime(old / "source.json", (1e9, 1e9))
+    assert main(["cache", "info"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"^sources   2 entries, 6 bytes; .* used 2001-", said, re.M)
+    assert main(["cache", "gc"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("removed 0 patches, 0 verdicts and 1 source, 3 bytes; ")
+    assert (old.exists(), new.exists()) == (False, True)
+    assert main(["clean", "--environments", "--dry-run"]) == 0
+    assert "sources" not in capsys.readouterr().out
+    assert main(["clean", "--sources"]) == 0
+    assert f"removed {relative(store)}/sources\n" in capsys.readouterr().out
+    assert not new.exists()
+
+
+def place_source(cache: Path, key: str) -> Path:
+    """Keep code of three bytes; return its place."""
+
+    class Code:
+        shown = key
+
+        def __init__(self) -> None:
+            self.key = key
+
+        def fetch(self, directory: Path, seconds: float) -> Path:
+            (directory / "tree").mkdir()
+            (directory / "tree" / "a.txt").write_bytes(b"abc")
+            return directory / "tree"
+
+    return provide(Code(), cache, 1).parent

@@ -73,7 +73,7 @@ def provide(engine: Engine, recipe: Recipe, spec: WorkspaceSpec) -> Environment:
         WorkspaceUnavailable: There is no image for it, or a command fails.
     """
     image = find_image(engine, recipe, spec)
-    if recipe.install == "none":
+    if recipe.install == "none" and not recipe.packages:
         return Environment(
             # Without one, starting it says that it is not there.
             image.python or "python3",
@@ -91,7 +91,7 @@ def foresee(engine: Engine, recipe: Recipe, spec: WorkspaceSpec) -> tuple[Needed
         WorkspaceUnavailable: The engine does not answer, or a file cannot be read.
     """
     image = foresee_image(engine, recipe, spec)
-    if recipe.install == "none":
+    if recipe.install == "none" and not recipe.packages:
         return (image,)
     if image.state != "here":
         return (image, Needed("environment", f"on {image.name}", "to be built"))

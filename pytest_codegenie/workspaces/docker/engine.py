@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import socket
+import threading
 from collections.abc import Callable
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -108,6 +109,31 @@ def _connect(from_env: Callable[..., DockerClient], address: str) -> Engine:
         is_podman=is_podman,
         is_rootless=any("rootless" in option for option in security),
     )
+
+
+def within(seconds: float, work: Callable[[], object]) -> None:
+    """Do what docker-py sets no bound to, and wait no longer than that.
+
+    What does not end goes on unseen, until the engine or this process ends.
+
+    Raises:
+        TimeoutError: It did not end in that time.
+    """
+    faults: list[Exception] = []
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            work()
+        except Exception as exc:
+            faults.append(exc)
+        done.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    if not done.wait(seconds):
+        raise TimeoutError(f"it did not end within {seconds:g} seconds")
+    for fault in faults:
+        raise fault
 
 
 @contextlib.contextmanager

@@ -24,6 +24,7 @@ from pytest_codegenie.workspaces.docker.containers import Box
 from pytest_codegenie.workspaces.docker.containers import Container
 from pytest_codegenie.workspaces.docker.engine import Engine
 from pytest_codegenie.workspaces.docker.engine import engine_errors
+from pytest_codegenie.workspaces.docker.engine import within
 from pytest_codegenie.workspaces.docker.labels import KIND
 from pytest_codegenie.workspaces.docker.labels import labels
 from pytest_codegenie.workspaces.foresight import Needed
@@ -139,7 +140,10 @@ def _present(engine: Engine, name: str, spec: WorkspaceSpec) -> Image:
         "(docker build -t, docker load -i), or correct its name"
     ):
         repository, tag = _split(name)
-        engine.client.images.pull(repository, tag=tag)
+        within(
+            spec.setup_seconds,
+            lambda: engine.client.images.pull(repository, tag=tag),
+        )
     pulled = look_up(engine, name, spec)
     if pulled is None:
         raise WorkspaceUnavailable(f"the image {name!r} was pulled and is not there")

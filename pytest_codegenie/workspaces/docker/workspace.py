@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from pathlib import PurePosixPath
 from typing import Any
@@ -21,6 +22,7 @@ from pytest_codegenie.processes import DiskLimit
 from pytest_codegenie.processes import Limits
 from pytest_codegenie.trees import walk
 from pytest_codegenie.workspaces.docker import building
+from pytest_codegenie.workspaces.docker import image_trees
 from pytest_codegenie.workspaces.docker.containers import Box
 from pytest_codegenie.workspaces.docker.containers import Container
 from pytest_codegenie.workspaces.docker.engine import Engine
@@ -64,6 +66,13 @@ class DockerWorkspace(EnclosedTree):
     def __init__(self) -> None:
         super().__init__()
         self._endpoints: tuple[Endpoint, ...] = ()
+        #: On the host, inside, read-only.
+        self._shown: list[tuple[Path, PurePosixPath, bool]] = []
+
+    @property
+    def tree_inside(self) -> PurePosixPath:
+        """Where programs see the tree: a case may have its own place for it."""
+        return PurePosixPath(self.environment.directory or TREE)
 
     @property
     def isolation(self) -> str:
@@ -106,6 +115,28 @@ class DockerWorkspace(EnclosedTree):
         """Return an image, with what the case's commands install in it."""
         return building.provide(connect(), recipe, self.spec)
 
+    def take_tree(
+        self, environment: Environment, directory: str, target: Path
+    ) -> Environment:
+        """Copy a directory of an image to the host."""
+        place = image_trees.take(
+            connect(), environment.image, directory, target, self.spec
+        )
+        return replace(environment, directory=str(place))
+
+    def show(self, inside: str, source: Path | None) -> Path:
+        """Show a directory to the programs that are started from now on."""
+        place = self.spec.directory / f"shown-{len(self._shown)}"
+        try:
+            image_trees.copy_readable(source, place)
+        except OSError as exc:
+            raise WorkspaceUnavailable(
+                f"{source} cannot be shown as {inside}: {exc.strerror or exc}"
+            ) from exc
+        self._hand_over(place)
+        self._shown.append((place, PurePosixPath(inside), source is not None))
+        return place
+
     def foresee(self, recipe: Recipe) -> tuple[Needed, ...]:
         """Return the images that a recipe needs, and whether they are there."""
         return building.foresee(connect(), recipe, self.spec)
@@ -131,7 +162,7 @@ class DockerWorkspace(EnclosedTree):
         """Return the image's own, and next to nothing else."""
         own = dict(self.environment.variables)
         if self.environment.roots:
-            paths = [str(TREE / root) for root in self.environment.roots]
+            paths = [str(self.tree_inside / root) for root in self.environment.roots]
             own["PYTHONPATH"] = ":".join(paths)
         fixed = fixed_variables(str(HOME), str(TEMPORARY))
         return fixed | own | {key: fixed[key] for key in ("HOME", "TMPDIR")}
@@ -209,10 +240,11 @@ class DockerWorkspace(EnclosedTree):
         return Box(
             image=self.environment.image,
             user=_user(connect()),
-            working_directory=TREE,
+            working_directory=self.tree_inside,
             labels=labels("program", spec),
             mounts=[
                 *places,
+                *self._shown,
                 (self.temporary, PurePosixPath("/var/tmp"), False),  # noqa: S108
                 (control.directory, CONTROL, True),
             ],

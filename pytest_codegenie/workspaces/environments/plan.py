@@ -102,7 +102,10 @@ def make_plan(recipe: Recipe) -> Plan:
     if recipe.install == "none":
         words = 'install = "none": pytest alone'
         return Plan(
-            recipe.python, (Step(install=("pytest",)),), False, decisions=(words,)
+            recipe.python,
+            (Step(install=("pytest", *recipe.packages)),),
+            False,
+            decisions=(words,),
         )
     files = ProjectFiles(recipe.tree)
     if recipe.install == "auto":
@@ -124,7 +127,7 @@ def _listed(recipe: Recipe, files: ProjectFiles, commands: tuple[str, ...]) -> P
     variables, sentences = _version_variables(files, declared.version)
     return Plan(
         recipe.python or hint.python,
-        tuple(Step(shell=line) for line in commands),
+        (*(Step(shell=line) for line in commands), *_tools(recipe)),
         needs_tree=True,
         build_variables=variables | hint.build_variables,
         variables=hint.variables,
@@ -149,7 +152,7 @@ def _automatic(recipe: Recipe, files: ProjectFiles) -> Plan:
         decisions += sentences
     return Plan(
         recipe.python or hint.python,
-        tuple(_steps(declared, hint)),
+        (*_steps(declared, hint), *_tools(recipe)),
         needs_tree=True,
         extras=tuple(declared.extras),
         asks_for_extras=declared.is_package and declared.asks_for_extras,
@@ -161,6 +164,12 @@ def _automatic(recipe: Recipe, files: ProjectFiles) -> Plan:
         files=files.digests,
         sources=files.digest_sources(),
     )
+
+
+def _tools(recipe: Recipe) -> Iterator[Step]:
+    """Yield what installs the tools, once all else is there: they take what fits."""
+    if recipe.packages:
+        yield Step(install=recipe.packages)
 
 
 def _steps(declared: Declared, hint: Hint) -> Iterator[Step]:
