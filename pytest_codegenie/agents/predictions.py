@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ from pytest_codegenie.models import EvalInstance
 
 
 class PredictionsAgent:
-    """Answers with the line of a JSONL file that has the case's ``instance_id``.
+    """Answers with the prediction of a file that has the case's ``instance_id``.
 
-    Each line is an object with ``instance_id``, ``model_name_or_path`` and
-    ``model_patch`` (a git diff; null or "" for no change).
+    Each is an object with ``instance_id``, ``model_name_or_path`` and ``model_patch``
+    (a git diff; null or "" for no change): a line of a JSONL file, or, where the name
+    ends in ``.json``, in a list, or in an object by id.
     """
 
     name = "predictions"
@@ -35,8 +37,8 @@ class PredictionsAgent:
         path = options.get("path")
         if not isinstance(path, str) or not path:
             raise AgentUnavailable(
-                "agent 'predictions': the option 'path' must name a JSONL file; set it "
-                "in the run file: options: {path: preds.jsonl}"
+                "agent 'predictions': the option 'path' must name a JSONL file, or "
+                "a .json; set it in the run file: options: {path: preds.jsonl}"
             )
         self._path = Path(path).absolute()
 
@@ -86,17 +88,12 @@ def _changed_at(path: Path) -> int:
 def _read(path: Path, _changed_at: int) -> dict[str, dict[str, Any]]:
     predictions: dict[str, dict[str, Any]] = {}
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as exc:
         raise AgentUnavailable(f"{relative(path)} cannot be read: {exc}") from exc
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        place = f"{relative(path)}, line {number}"
-        try:
-            prediction = json.loads(line)
-        except (ValueError, RecursionError) as exc:
-            raise AgentUnavailable(f"{place}: not JSON: {exc}") from exc
+    entries = _entries if path.suffix == ".json" else _lines
+    for where, prediction in entries(text, relative(path)):
+        place = f"{relative(path)}, {where}"
         fault = _fault(prediction)
         if fault:
             raise AgentUnavailable(f"{place}: {fault}")
@@ -107,6 +104,41 @@ def _read(path: Path, _changed_at: int) -> dict[str, dict[str, Any]]:
             )
         predictions[prediction["instance_id"]] = prediction
     return predictions
+
+
+def _lines(text: str, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield (where, prediction) of each line."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield f"line {number}", _parsed(line, f"{name}, line {number}")
+
+
+def _entries(text: str, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield (where, prediction) of a list, or of an object by id."""
+    value = _parsed(text, name)
+    if isinstance(value, list):
+        for number, prediction in enumerate(value, 1):
+            yield f"item {number}", prediction
+        return
+    if not isinstance(value, dict):
+        raise AgentUnavailable(
+            f"{name}: must be a list of predictions, or an object of them by id"
+        )
+    if isinstance(value.get("instance_id"), str):
+        value = {value["instance_id"]: value}  # the only one
+    for key, prediction in value.items():
+        named = isinstance(prediction, dict)
+        yield (
+            f"key {key!r}",
+            {"instance_id": key, **prediction} if named else prediction,
+        )
+
+
+def _parsed(text: str, place: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as exc:
+        raise AgentUnavailable(f"{place}: not JSON: {exc}") from exc
 
 
 def _fault(prediction: object) -> str:

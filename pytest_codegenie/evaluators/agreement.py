@@ -1,7 +1,7 @@
 """From a report and an exit code, two witnesses that have to agree, to a verdict.
 
-SWE-bench's rule decides: resolved when every test that is asked for passed. A test
-that was skipped, or did not run, has not.
+Resolved when every test that is asked for passed. A test that was skipped, or did not
+run, has not. SWE-bench's harness lets more pass: ``swebench_rule``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def conclude(
         resolved=resolved,
         error_message=""
         if resolved
-        else readable(_why(fixed | kept, report, completed, objection)),
+        else readable(why_not(fixed | kept, report, completed, objection)),
         duration_seconds=completed.duration_seconds,
     )
 
@@ -73,10 +73,8 @@ def _objection(report: Report, completed: Completed, *, exact: bool) -> str:
     """Say why the report is not to be believed; "" if exit code and report agree."""
     code = completed.exit_code
     failures = report.failures()
-    if completed.timed_out:
-        return f"the tests ran longer than {completed.duration_seconds:.0f} seconds"
-    if completed.exceeded:
-        return f"the test run was ended: {completed.exceeded}"
+    if ended := limit_reached(completed):
+        return ended
     if report.faults:
         return f"the report cannot be believed: {'; '.join(report.faults[:3])}"
     if code in _CRASHED:
@@ -88,13 +86,29 @@ def _objection(report: Report, completed: Completed, *, exact: bool) -> str:
     return ""
 
 
-def _why(
+def limit_reached(completed: Completed) -> str:
+    """Say which limit ended a test run; "" if it ended by itself."""
+    if completed.timed_out:
+        return f"the tests ran longer than {completed.duration_seconds:.0f} seconds"
+    if completed.exceeded:
+        return f"the test run was ended: {completed.exceeded}"
+    return ""
+
+
+def why_not(
     results: Mapping[str, TestStatus],
     report: Report,
     completed: Completed,
     objection: str,
 ) -> str:
-    """Return the first thing that a person would want to read."""
+    """Return the first thing that a person would want to read.
+
+    Args:
+        results: Of the tests that were asked for.
+        report: What the runner reports.
+        completed: How it ended.
+        objection: Why the report is not believed; "": it is.
+    """
     for test, status in results.items():
         if status in ("failed", "error"):
             return f"{test}: {status}\n{report.texts.get(test, '')}".strip()

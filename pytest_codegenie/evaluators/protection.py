@@ -6,6 +6,10 @@ directories, ``conftest.py``, pytest's own configuration files, start-up hooks o
 interpreter, bytecode, package metadata. And what has no honest purpose is *reported*:
 a hook in ``conftest.py``, a ``sitecustomize.py``, a module that shadows pytest.
 Editing a visible test or adding a fixture is put back, but no tampering.
+
+What the reference solution touches among tests is not put back, as every solution may
+have to touch it; it is looked at all the same. The files of the asked tests are none of
+it.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import ast
 import os
 import re
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from pathlib import PurePosixPath
 
@@ -28,6 +33,8 @@ from pytest_codegenie.trees import walk
 
 
 TEST_DIRECTORIES = frozenset({"test", "tests", "testing"})
+#: Kinds of files in which a reference solution may have something to do.
+_MAY_BE_SOLVED = frozenset({"conftest", "settings", "tests"})
 _STARTUP = frozenset({"sitecustomize.py", "usercustomize.py"})
 _SHADOWED = frozenset(sys.stdlib_module_names) | {
     "_pytest",
@@ -87,6 +94,10 @@ def protect_python(
             finding = _finding(kind, path, base_file, site.tree)
             if finding:
                 findings.append(finding)
+        through_link = beyond_link or path in links
+        if kind in _MAY_BE_SOLVED and not through_link:
+            if is_solved(path, judgement, more_files):
+                continue
         if base_file or path in after:
             put[path] = base_file
     findings += settings_findings(judgement.base, site.tree, settings)
@@ -94,6 +105,24 @@ def protect_python(
     site.put({path: source for path, source in put.items() if source is None})
     site.put({path: source for path, source in put.items() if source is not None})
     return tuple(findings)
+
+
+def is_solved(path: str, judgement: Judgement, named: Collection[str]) -> bool:
+    """Say whether a file among tests is left as the patch has it.
+
+    It is where the reference solution touches it too. But what decides stays: a file of
+    tests that are asked for, unless these stand in the code itself, as doctests do.
+
+    Args:
+        path: POSIX, relative to the tree.
+        judgement: What the reference solution touches, and what is asked for.
+        named: Files that the run's command names; they stay.
+    """
+    if path not in judgement.gold_paths:
+        return False
+    if path in _asked_files(judgement):
+        return not _is_test_file(PurePosixPath(path))
+    return path not in named
 
 
 def python_test_files(judgement: Judgement, tree: Path) -> tuple[str, ...]:
@@ -154,6 +183,11 @@ def dotted(test: str) -> str:
 def _is_test_directory(name: str) -> bool:
     """Say whether a directory of that name is for tests: ``tests``, ``unit_tests``."""
     return not TEST_DIRECTORIES.isdisjoint(re.split(r"[_-]", name.lower()))
+
+
+def _is_test_file(path: PurePosixPath) -> bool:
+    named = path.stem.startswith("test") or path.stem.endswith(("_test", "_tests"))
+    return named or any(map(_is_test_directory, path.parts[:-1]))
 
 
 def _import_roots(base: Path) -> frozenset[str]:

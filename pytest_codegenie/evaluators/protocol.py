@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from typing import Protocol
+from typing import runtime_checkable
 
 from pytest_codegenie.models import EvalResult
 from pytest_codegenie.processes import Completed
@@ -70,6 +71,24 @@ class Site(Protocol):
         ...
 
 
+@runtime_checkable
+class ShowsDirectories(Protocol):
+    """A site whose programs can see a directory where they look for it."""
+
+    def show(self, inside: str, source: Path | None) -> Path:
+        """Show a directory to the programs that are started from now on.
+
+        Args:
+            inside: Its absolute path for them.
+            source: What it holds, which they cannot change; None: nothing, and they
+                may write to it.
+
+        Returns:
+            The directory on the host; a copy of ``source``.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """What is to be judged: the base, its hidden tests, and which have to pass."""
@@ -92,6 +111,13 @@ class Judgement:
     report: str = ""
     #: What reads the output, by name; "": nothing does.
     parser: str = ""
+    #: What decides: ``strict``, or ``swebench`` as SWE-bench's own harness does.
+    rule: Literal["strict", "swebench"] = "strict"
+    #: Files that the reference solution touches. Whoever solves the case may have to
+    #: touch them too, though they lie among tests.
+    gold_paths: frozenset[str] = frozenset()
+    #: Tests that stay out of the tree, ``expected/tests``; None where there are none.
+    outside: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from pytest_codegenie.evaluators.steering import Steering
 from pytest_codegenie.evaluators.steering import command_files
 from pytest_codegenie.evaluators.steering import put_back
 from pytest_codegenie.evaluators.steering import test_code
+from pytest_codegenie.evaluators.swebench_rule import conclude_as_swebench
 from pytest_codegenie.evaluators.witnessed import asked_tests
 from pytest_codegenie.processes import Completed
 
@@ -74,6 +75,8 @@ class ReportedTests:
     #: As ``framework`` in ``expected/tests.toml``.
     name: str
     runner: Runner
+    #: What ``rule`` in ``expected/tests.toml`` may be; elsewhere ``strict`` alone.
+    rules = ("strict", "swebench")
 
     def protect(self, judgement: Judgement, site: Site) -> tuple[str, ...]:
         """Put back tests, settings of the runner, and what the command names."""
@@ -103,10 +106,11 @@ class ReportedTests:
             for path in code
             if before[path] != after[path]
         )
-        return Verdict(
-            conclude(judgement, report, completed, exact=self.runner.exact),
-            tuple(tampering),
-        )
+        if judgement.rule == "swebench":
+            result = conclude_as_swebench(judgement, report, completed)
+        else:
+            result = conclude(judgement, report, completed, exact=self.runner.exact)
+        return Verdict(result, tuple(tampering))
 
     def _run(self, argv: Sequence[str], judgement: Judgement, site: Site) -> Completed:
         known = site.variables("judge")

@@ -32,8 +32,11 @@ def _xml(data: bytes, _judgement: Judgement) -> Report:
 
 
 def _log(data: bytes, judgement: Judgement) -> Report:
+    parse = logs_format.parse
+    if judgement.rule == "swebench":
+        parse = logs_format.parse_as_swebench
     try:
-        return logs_format.parse(data.decode(errors="replace"), judgement.parser)
+        return parse(data.decode(errors="replace"), judgement.parser)
     except KeyError:
         known = sorted(logs_format.LOG_PARSERS)
         raise EvaluatorError(

@@ -28,6 +28,7 @@ from typing import Any
 import tomli_w
 
 from pytest_codegenie.evaluators.protection import is_same
+from pytest_codegenie.evaluators.protection import is_solved
 from pytest_codegenie.evaluators.protection import tree_files
 from pytest_codegenie.evaluators.protocol import Judgement
 from pytest_codegenie.evaluators.protocol import Site
@@ -194,7 +195,7 @@ def command_files(command: str | Iterable[str] | None) -> tuple[str, ...]:
 def put_back(
     judgement: Judgement, site: Site, steering: Steering, files: Iterable[str] = ()
 ) -> None:
-    """Put back what steers.
+    """Put back what steers, but for tests that the reference solution touches too.
 
     Args:
         judgement: The base.
@@ -204,6 +205,7 @@ def put_back(
     """
     before, after = tree_files(judgement.base), tree_files(site.tree)
     steers = _pattern((*steering.tests, *steering.settings))
+    tests = _pattern(steering.tests)
     exact = frozenset(files)
     links = {path for path in after if (site.tree / path).is_symlink()}
     put: dict[str, Path | None] = {}
@@ -214,6 +216,9 @@ def put_back(
         linked = path in links and PurePosixPath(path).name in steering.keys
         if not (linked or path in exact or steers.fullmatch(name)):
             continue
+        if path in exact or tests.fullmatch(name):
+            if path not in links and is_solved(path, judgement, exact):
+                continue
         beyond_link = any(
             str(parent) in links for parent in PurePosixPath(path).parents
         )

@@ -16,6 +16,7 @@ from pytest_codegenie.parts import UnknownPartError
 from pytest_codegenie.parts import make_part
 from pytest_codegenie.workspaces import Base
 from pytest_codegenie.workspaces import Workspace
+from pytest_codegenie.workspaces import make_exact
 
 
 #: Paths that a git diff names.
@@ -36,6 +37,11 @@ def judge(room: CaseRoom, base: Base, patch: str) -> Verdict:
         evaluator: Evaluator = make_part("evaluator", framework, job.parts.evaluators)
     except UnknownPartError as exc:
         raise EvaluatorError(f"expected/tests.toml: framework: {exc}") from exc
+    if task.tests.rule not in getattr(evaluator, "rules", ("strict",)):
+        raise EvaluatorError(
+            f"expected/tests.toml: rule: {task.tests.rule!r} is for test runners whose "
+            f"report is read, not for framework = {framework!r}; use framework = 'log'"
+        )
     with room.workspace(base, "judge") as workspace:
         return _judge_in(workspace, evaluator, room, base, patch)
 
@@ -45,9 +51,7 @@ def _judge_in(
 ) -> Verdict:
     job, task = room.job, room.task
     if patch:
-        applied, words = workspace.apply_patch(patch)
-        if not applied:
-            raise NotDone("patch.does_not_apply", f"the patch does not apply: {words}")
+        _apply(patch, room, base, workspace)
     judgement = Judgement(
         instance_id=job.case.case_id,
         base=base.tree,
@@ -60,6 +64,9 @@ def _judge_in(
         log_path=room.artifact("tests.log"),
         report=task.tests.report,
         parser=task.tests.parser,
+        rule=task.tests.rule,
+        gold_paths=frozenset(_touched(task.instance.gold_patch)),
+        outside=task.outside,
     )
     tampering = evaluator.protect(judgement, workspace)
     _place_hidden_tests(task, base, workspace)
@@ -69,10 +76,30 @@ def _judge_in(
     return evaluator.evaluate(judgement, workspace)
 
 
+def _apply(patch: str, room: CaseRoom, base: Base, workspace: Workspace) -> None:
+    """Apply what an agent left.
+
+    Raises:
+        NotDone: It does not apply.
+    """
+    applied, words = workspace.apply_patch(patch)
+    if not applied and room.task.tests.rule == "swebench":
+        exact = make_exact(base, patch, room.scratch)
+        if exact is not None:
+            applied, words = workspace.apply_patch(exact) if exact else (True, "")
+    if not applied:
+        raise NotDone("patch.does_not_apply", f"the patch does not apply: {words}")
+
+
+def _touched(patch: str) -> set[str]:
+    """Return the files that a git diff names."""
+    return {a or b for a, b in _TOUCHED.findall(patch)}
+
+
 def _place_hidden_tests(task: CaseTask, base: Base, workspace: Workspace) -> None:
     test_patch = task.instance.test_patch
     if test_patch:
-        touched = {a or b for a, b in _TOUCHED.findall(test_patch)}
+        touched = _touched(test_patch)
         workspace.put(
             {
                 path: base.tree / path if (base.tree / path).is_file() else None

@@ -2,7 +2,8 @@
 
 Which lines count, and what an id looks like, follows what SWE-bench 5.0 makes of the
 same output, so that the ids of its datasets are found; see ``LOG_PARSERS`` for the
-names. What the lines then mean is our own rule, which is stricter: ``parse``.
+names. What the lines then mean is our own rule, which is stricter, ``parse``, or that
+of SWE-bench: ``parse_as_swebench``.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 
 from pytest_codegenie.evaluators.formats.django_log import django
+from pytest_codegenie.evaluators.formats.other_logs import OTHER_READERS
 from pytest_codegenie.evaluators.formats.report import Report
 from pytest_codegenie.models import TestStatus
+from pytest_codegenie.parser_names import PARSER_NAMES
 
 
 #: SWE-bench's words; an expected failure counts as passed there, and here.
@@ -34,8 +37,12 @@ _FOLDED = re.compile(r"\[\d+\]")
 _VERBOSE = re.compile(
     r"(\S.*?::.*?) (PASSED|FAILED|ERROR|SKIPPED|XFAIL)(?: \(.*\))?(?:\s+\[ *\d+%\])?"
 )
-_PATH_PARAMETER = re.compile(r"([^[]*)\[(/(?!/)[^*]*)\].*")
-_SYMPY_FAILURE = re.compile(r"_+ (\S+\.py:\S+) _+")
+_COLOUR = re.compile(r"\[\d+m")
+_NO_CONTROLS = {number: None for number in range(1, 32)}
+_PARAMETER = re.compile(r"(.*?)\[(.*)\]")
+_ABSOLUTE = re.compile(r"/(?!/)[^*]*")
+#: ``____ sympy/core/tests/test_x.py:test_y ____``, and much else.
+_SYMPY_FAILURE = re.compile(r"_* (.*)\.py:(.*) _*")
 _SYMPY_WORDS = {"ok": "PASSED", "F": "FAILED", "E": "ERROR"}
 
 
@@ -48,22 +55,30 @@ def _pytest(text: str) -> Results:
 def _pytest_options(text: str) -> Results:
     """Read the same; of a parameter that is an absolute path, only the name counts."""
     for test, word in _pytest(text):
-        path = _PATH_PARAMETER.fullmatch(test)
-        name = f"{path[1]}[/{path[2].rpartition('/')[2]}]" if path else test
-        yield name, word
+        parameter = _PARAMETER.match(test)
+        if parameter is None:
+            yield test, word
+        elif _ABSOLUTE.fullmatch(parameter[2]):
+            yield f"{parameter[1]}[/{parameter[2].rpartition('/')[2]}]", word
+        else:
+            # What follows the last bracket goes too.
+            yield f"{parameter[1]}[{parameter[2]}]", word
 
 
 def _pytest_v2(text: str) -> Results:
     """Read the same in colour; ids keep their spaces, and may precede the word."""
-    for line in _ANSI.sub("", text).split("\n"):
-        if found := _SUMMARY.fullmatch(line):
-            word, rest = found[1], found[2]
-            if word == "FAILED":
-                rest = rest.split(" - ")[0]
-            if not _is_folded(word, rest):
-                yield rest.strip(), word
-        elif (words := line.rsplit(" ", 1))[-1] in STATUSES and words[0].strip():
-            yield words[0].strip(), words[1]
+    for coloured in text.split("\n"):
+        line = _COLOUR.sub("", coloured).translate(_NO_CONTROLS)
+        begins = line.startswith(tuple(STATUSES))
+        if begins and line.startswith("FAILED"):
+            line = line.split(" - ", 1)[0]
+        words = line.split()
+        if len(words) < 2:
+            continue
+        if begins and not _is_folded(words[0], words[1]):
+            yield " ".join(words[1:]), words[0]
+        elif not begins and line.endswith(tuple(STATUSES)):
+            yield " ".join(words[:-1]), words[-1]
 
 
 def _pytest_verbose(text: str) -> Results:
@@ -76,22 +91,26 @@ def _pytest_verbose(text: str) -> Results:
 def _seaborn(text: str) -> Results:
     """Read passes and failures of ``pytest -rA`` and of its progress."""
     for line in text.split("\n"):
-        if line.startswith("FAILED "):
-            yield line.split()[1], "FAILED"
+        words = line.split()
+        if len(words) < 2:
+            continue
+        if line.startswith("FAILED"):
+            yield words[1], "FAILED"
         elif " PASSED " in line:
-            yield line.split()[0], "PASSED"
-        elif line.startswith("PASSED "):
-            yield line.split()[1], "PASSED"
+            if words[1] == "PASSED":
+                yield words[0], "PASSED"
+        elif line.startswith("PASSED"):
+            yield words[1], "PASSED"
 
 
 def _sympy(text: str) -> Results:
     """Read what SymPy's ``bin/test -C --verbose`` prints: ``test_x ok``."""
-    for line in text.split("\n"):
-        name, _, word = line.strip().rpartition(" ")
-        if failure := _SYMPY_FAILURE.fullmatch(line.strip()):
-            yield failure[1], "FAILED"
-        elif name.startswith("test_") and word in _SYMPY_WORDS:
-            yield name.split()[0], _SYMPY_WORDS[word]
+    for failure in _SYMPY_FAILURE.finditer(text):
+        yield f"{failure[1]}.py:{failure[2]}", "FAILED"
+    for line in map(str.strip, text.split("\n")):
+        word = line.rpartition(" ")[2]
+        if line.startswith("test_") and " " in line and word in _SYMPY_WORDS:
+            yield line.split()[0], _SYMPY_WORDS[word]
 
 
 def _matplotlib(text: str) -> Results:
@@ -104,15 +123,16 @@ def _summary(text: str) -> Results:
     """Yield (word, rest of the line) of each line of a summary that is of a test."""
     for line in text.split("\n"):
         found = _SUMMARY.fullmatch(line)
-        if found and not _is_folded(found[1], found[2]):
+        if found and not _is_folded(found[1], found[2].split()[0]):
             yield found[1], found[2]
 
 
-def _is_folded(word: str, rest: str) -> bool:
-    return word == "SKIPPED" and _FOLDED.match(rest) is not None
+def _is_folded(word: str, test: str) -> bool:
+    return word == "SKIPPED" and _FOLDED.fullmatch(test) is not None
 
 
 _READERS: Mapping[str, Callable[[str], Results]] = {
+    **OTHER_READERS,
     "django": django,
     "matplotlib": _matplotlib,
     "pytest": _pytest,
@@ -122,28 +142,44 @@ _READERS: Mapping[str, Callable[[str], Results]] = {
     "seaborn": _seaborn,
     "sympy": _sympy,
 }
-#: SWE-bench's names, without ``parse_log_``, to ours, where they differ.
-_ALIASES: Mapping[str, str] = {
-    "astroid": "pytest",
-    "astropy": "pytest-v2",
-    "flask": "pytest",
-    "marshmallow": "pytest",
-    "pvlib": "pytest",
-    "pydicom": "pytest-options",
-    "pylint": "pytest-options",
-    "pyvista": "pytest",
-    "requests": "pytest-options",
-    "scikit": "pytest-v2",
-    "sphinx": "pytest-v2",
-    "sqlfluff": "pytest",
-    "xarray": "pytest",
-}
 #: Every name that a parser has, SWE-bench's own (``parse_log_flask``) among them.
 LOG_PARSERS: Mapping[str, Callable[[str], Results]] = {
-    **_READERS,
-    **{f"parse_log_{name.replace('-', '_')}": read for name, read in _READERS.items()},
-    **{f"parse_log_{name}": _READERS[ours] for name, ours in _ALIASES.items()},
+    name: _READERS[ours] for name, ours in PARSER_NAMES.items()
 }
+
+
+#: What SWE-bench's scripts print around the output of the tests.
+START, END = ">>>>> Start Test Output", ">>>>> End Test Output"
+#: What they print where a run tells nothing.
+_BROKEN_OFF = (
+    ">>>>> Patch Apply Failed",
+    ">>>>> Reset Failed",
+    ">>>>> Tests Errored",
+    ">>>>> Tests Timed Out",
+)
+
+
+def parse_as_swebench(text: str, parser: str) -> Report:
+    """Read output by the parser of that name, the last result of a test counting.
+
+    Where it has SWE-bench's marks around the output of the tests, that is what is read;
+    what comes before is of a build.
+
+    Raises:
+        KeyError: There is no such parser.
+    """
+    read = LOG_PARSERS[parser]
+    report = Report()
+    broken_off = [words for words in _BROKEN_OFF if words in text]
+    if broken_off:
+        report.faults.append(f"it says {broken_off[0]!r}")
+    between = text.split(START)[1] if START in text else text
+    for test, word in [*read(between.split(END)[0])] or read(text):
+        if word in STATUSES:  # and no word that begins like one
+            report.statuses[test] = STATUSES[word]
+    if not report.statuses:
+        report.faults.append("no result of a test is in it")
+    return report
 
 
 def parse(text: str, parser: str) -> Report:
@@ -157,6 +193,8 @@ def parse(text: str, parser: str) -> Report:
     """
     report = Report()
     for test, word in LOG_PARSERS[parser](text):
+        if word not in STATUSES:
+            continue  # It begins like one.
         report.add(test, STATUSES[word])
         if word == "ERROR":
             # Where what it says is taken for a part of the id.

@@ -401,6 +401,41 @@ def test_a_file_of_predictions_that_is_missing_is_said(
     assert words in result.message
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[{line()}]",
+        f'{{"x": {line(instance_id="other")}, "y": {line()}}}',
+        '{"first": {"model_patch": null}}',
+        line(),
+    ],
+    ids=["list", "object", "by id alone", "one"],
+)
+def test_predictions_come_as_json_too(bench: Bench, text: str) -> None:
+    Path("preds.json").write_text(text, encoding="utf-8")
+    result = bench.run(agent="predictions", options={"path": "preds.json"})
+    assert end(result) == ("failed", "agent.no_patch")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (line() + line(), "preds.json: not JSON: Extra data"),
+        ("3", "preds.json: must be a list of predictions, or an object of them by id"),
+        (f"[{line()}, 3]", "preds.json, item 2: must be an object"),
+        ('{"first": 3}', "preds.json, key 'first': must be an object"),
+        (f"[{line()}, {line()}]", "item 2: a second prediction for 'first'"),
+    ],
+)
+def test_malformed_json_of_predictions_is_named_by_its_place(
+    bench: Bench, text: str, words: str
+) -> None:
+    Path("preds.json").write_text(text, encoding="utf-8")
+    result = bench.run(agent="predictions", options={"path": "preds.json"})
+    assert end(result) == ("error", "agent.unavailable")
+    assert words in result.message
+
+
 def test_predictions_that_changed_are_read_again(bench: Bench) -> None:
     assert end(predict(bench, line(instance_id="other")))[0] == "error"
     os.utime("preds.jsonl", (1, 1))
