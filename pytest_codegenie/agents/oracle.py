@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from pytest_codegenie.agents.command import CommandAgent
 from pytest_codegenie.agents.protocol import check_option_names
 from pytest_codegenie.models import AgentOutput
 from pytest_codegenie.models import EvalInstance
 
 
 class OracleAgent:
-    """Answers with ``expected/gold.patch``, or with no change where there is none."""
+    """Answers with ``expected/gold.patch``, or with no change where there is none.
+
+    Where a case has a program instead (``solution`` in ``tests.toml``), that is run.
+    """
 
     name = "oracle"
     deterministic = True
@@ -32,3 +38,17 @@ class OracleAgent:
             agent_name=self.name,
             patch=instance.gold_patch,
         )
+
+    def solution_program(self, command: Sequence[str]) -> CommandAgent:
+        """Return what runs the program that is the reference solution."""
+        program = _SolutionProgram()
+        program.configure({"command": list(command), "prompt": "file"})
+        return program
+
+
+class _SolutionProgram(CommandAgent):
+    """The case's own program: all of it is in the container."""
+
+    def get_readable(self) -> tuple[Path, ...]:
+        """Return nothing: the paths that it names are no paths of this machine."""
+        return ()

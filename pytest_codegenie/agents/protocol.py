@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,19 @@ class PatchAgent(Agent, Protocol):
 
         Raises:
             AgentUnavailable: It has no answer for this instance.
+        """
+        ...
+
+
+@runtime_checkable
+class RunsSolutions(Agent, Protocol):
+    """An agent that makes its patch by a case's own program, where it has one."""
+
+    def solution_program(self, command: Sequence[str]) -> AgentAdapter:
+        """Return what runs the program ``expected/solution``.
+
+        Args:
+            command: ``solution`` in ``expected/tests.toml``.
         """
         ...
 

@@ -89,8 +89,11 @@ class Dataset(Protocol):
     name: str
     #: One line for ``codegenie list datasets``: what it reads.
     summary: str
-    #: What ``--option`` takes: pydantic fields with defaults.
-    options_type: type[DatasetOptions]
+
+    @property
+    def options_type(self) -> type[DatasetOptions]:
+        """What ``--option`` takes: pydantic fields with defaults."""
+        ...
 
     def instances(self, source: str, options: Any) -> Iterator[Instance]:
         """Yield the instances in the order of the source, a few in memory at a time.

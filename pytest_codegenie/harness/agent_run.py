@@ -10,10 +10,9 @@ from pytest_codegenie.agents import AgentAdapter
 from pytest_codegenie.agents import InstalledAgent
 from pytest_codegenie.agents import default_prompt
 from pytest_codegenie.errors import AgentUnavailable
+from pytest_codegenie.harness.agent_room import AgentRoom
 from pytest_codegenie.harness.records import fill_home
 from pytest_codegenie.harness.records import read_records
-from pytest_codegenie.harness.room import CaseRoom
-from pytest_codegenie.harness.spending import Spending
 from pytest_codegenie.harness.watching import UsageWatch
 from pytest_codegenie.harness.watching import reader_of_usage
 from pytest_codegenie.models import AgentOutput
@@ -37,7 +36,7 @@ class AgentRun:
     """Starts an agent's program in a workspace and reads what it leaves."""
 
     def __init__(
-        self, room: CaseRoom, agent: AgentAdapter, workspace: Workspace
+        self, room: AgentRoom, agent: AgentAdapter, workspace: Workspace
     ) -> None:
         self.room = room
         self.agent = agent
@@ -46,12 +45,12 @@ class AgentRun:
         #: The agent again, if it is one that people install.
         self.installed = agent if isinstance(agent, InstalledAgent) else None
         own = agent.get_timeout_seconds()
-        limit = room.job.agent_limit_seconds
+        limit = room.agent_seconds
         #: Seconds.
         self.limit = min(limit, own or limit)
         #: The limit ended it.
         self.timed_out = False
-        self.spending = Spending(room.job, room.scratch / "end-the-agent")
+        self.spending = room.new_spending()
         #: The budget of the run did.
         self.out_of_budget = False
 
@@ -77,7 +76,7 @@ class AgentRun:
         # as what judges its work.
         phase: Phase = "agent" if self.installed is None else "judge"
         environment = self.workspace.variables(phase)
-        added = self.agent.get_environment() | self.room.job.agent.env
+        added = self.agent.get_environment() | self.room.agent_spec.env
         for key, value in added.items():
             if value:
                 environment[key] = value
@@ -139,7 +138,7 @@ class AgentRun:
         if self.installed is not None:
             place["home"] = workspace.inside(workspace.home)
             place["shares_programs"] = workspace.shares_programs
-        instance = self.room.task.instance.without_answers()
+        instance = self.room.instance.without_answers()
         return instance.model_copy(update={"metadata": place})
 
     def _watched(self, log_path: Path | None) -> UsageWatch:
@@ -159,15 +158,14 @@ class AgentRun:
             trajectory = self.installed.get_trajectory()
             if trajectory is not None:
                 self.room.write_artifact("trajectory.json", trajectory.to_json())
-        job = self.room.job
         cost = output.cost_usd
         if cost is None and completed.stopped:
             cost = self.spending.known_usd  # it was not left the time to say it again
         return output.model_copy(
             update={
                 "cost_usd": cost,
-                "instance_id": job.case.case_id,
-                "agent_name": job.agent.name,
+                "instance_id": self.room.instance.instance_id,
+                "agent_name": self.room.agent_spec.name,
                 "patch": "",
                 "stdout": _both_ends(output.stdout),
                 "stderr": _both_ends(output.stderr),
@@ -194,7 +192,7 @@ class AgentRun:
             facts["exceeded"] = completed.exceeded
         if completed.stopped:
             facts["ended_by"] = "budget"
-        if self.workspace.name != self.room.job.workspace:
+        if self.workspace.name != self.room.workspace_name:
             facts["ran_in"] = self.workspace.name
         return facts
 

@@ -10,14 +10,14 @@ from pytest_codegenie.agents import Agent
 from pytest_codegenie.agents import AgentAdapter
 from pytest_codegenie.agents import InstalledAgent
 from pytest_codegenie.agents import PatchAgent
-from pytest_codegenie.corpus import CaseTask
+from pytest_codegenie.agents import RunsSolutions
 from pytest_codegenie.errors import AgentError
 from pytest_codegenie.errors import AgentUnavailable
+from pytest_codegenie.errors import WorkspaceUnavailable
+from pytest_codegenie.harness.agent_room import AgentRoom
 from pytest_codegenie.harness.agent_run import AgentRun
 from pytest_codegenie.harness.results import NotDone
-from pytest_codegenie.harness.room import CaseRoom
 from pytest_codegenie.models import AgentOutput
-from pytest_codegenie.models import CaseJob
 from pytest_codegenie.parts import UnknownPartError
 from pytest_codegenie.parts import make_part
 from pytest_codegenie.redaction import Redactor
@@ -25,8 +25,13 @@ from pytest_codegenie.redaction import find_secrets
 from pytest_codegenie.redaction import secrets_in_file
 from pytest_codegenie.workspaces import MAX_PATCH_BYTES
 from pytest_codegenie.workspaces import Base
+from pytest_codegenie.workspaces import HasImages
 from pytest_codegenie.workspaces import PatchTooLarge
 from pytest_codegenie.workspaces import Workspace
+
+
+#: Harbor's place for it, and Terminal-Bench's.
+SOLUTION_PLACES = ("/solution", "/oracle")
 
 
 class Recorded:
@@ -48,12 +53,10 @@ class Recorded:
 
 
 class Solving:
-    """One agent at work on one case."""
+    """One agent at work on one case, or on one step of a build."""
 
-    def __init__(self, room: CaseRoom) -> None:
+    def __init__(self, room: AgentRoom) -> None:
         self.room = room
-        self.job: CaseJob = room.job
-        self.task: CaseTask = room.task
         #: What the agent left, as far as it is known; None before it was started.
         self.output: AgentOutput | None = None
         self._agent: Agent | None = None
@@ -68,14 +71,14 @@ class Solving:
             self._agent = self._make_agent()
 
     def _make_agent(self) -> Agent:
-        spec = self.job.agent
+        spec = self.room.agent_spec
         try:
-            agent: Agent = make_part("agent", spec.name, self.job.parts.agents)
+            agent: Agent = make_part("agent", spec.name, self.room.agent_table)
         except UnknownPartError as exc:
             raise AgentUnavailable(str(exc)) from exc
         agent.configure(spec.options)
         own = agent.get_environment() if isinstance(agent, AgentAdapter) else {}
-        secrets = find_secrets(os.environ, own, spec.env, named=self.job.secret_names)
+        secrets = find_secrets(os.environ, own, spec.env, named=self.room.secret_names)
         if isinstance(agent, InstalledAgent):
             copied = agent.get_home_files("").values()
             files = [file for file in copied if isinstance(file, Path)]
@@ -96,9 +99,13 @@ class Solving:
         """
         agent = self._agent
         assert agent is not None, "it is prepared"
+        solution = self.room.solution
+        if solution is not None and isinstance(agent, RunsSolutions):
+            program = agent.solution_program(solution.command)
+            return self._handed_in(self._run_adapter(program, base, solution.directory))
         if isinstance(agent, PatchAgent):
             with self.room.timed("agent"):
-                instance = self.task.instance
+                instance = self.room.instance
                 if not agent.sees_answers:
                     instance = instance.without_answers()
                 found = agent.find_patch(instance)
@@ -125,7 +132,9 @@ class Solving:
             raise NotDone("patch.does_not_apply", reason)
         return patch if patch.strip() else ""
 
-    def _run_adapter(self, agent: AgentAdapter, base: Base) -> str:
+    def _run_adapter(
+        self, agent: AgentAdapter, base: Base, solution: Path | None = None
+    ) -> str:
         with contextlib.ExitStack() as stack:
             with self.room.timed("prepare"):
                 workspace = stack.enter_context(
@@ -136,6 +145,8 @@ class Solving:
                         readable=agent.get_readable(),
                     )
                 )
+                if solution is not None:
+                    _show_solution(solution, workspace)
             with self.room.timed("agent"):
                 output = self._end_of(agent, workspace)
             with self.room.timed("diff"):
@@ -175,6 +186,17 @@ class Solving:
         except PatchTooLarge as exc:
             self.room.keep_artifact("patch.diff", output)
             raise NotDone("patch.does_not_apply", str(exc)) from exc
+
+
+def _show_solution(solution: Path, workspace: Workspace) -> None:
+    if not isinstance(workspace, HasImages):
+        raise WorkspaceUnavailable(
+            "the reference solution is a program in expected/solution that runs in the "
+            f"case's image, and the workspace {workspace.name!r} has none; use "
+            "--codegenie-workspace docker"
+        )
+    for place in SOLUTION_PLACES:
+        workspace.show(place, solution)
 
 
 def _cost(output: AgentOutput) -> str:

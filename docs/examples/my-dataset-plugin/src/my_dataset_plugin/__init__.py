@@ -1,0 +1,1 @@
+"""A format of datasets for pytest-codegenie."""

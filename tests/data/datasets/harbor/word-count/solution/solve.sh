@@ -1,0 +1,2 @@
+wc -w < text > words
+wc -l < text > lines
