@@ -118,6 +118,44 @@ def hash_fields(purpose: str, fields: Mapping[str, bytes]) -> str:
     return hash_for(purpose, b"".join(parts))
 
 
+def hash_file(path: Path) -> str:
+    """Return the digest of a file's bytes as ``blake3:<hex>``, in constant memory.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    hasher = blake3()
+    with path.open("rb", buffering=0) as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            hasher.update(chunk)
+    return PREFIX + hasher.hexdigest()
+
+
+def hash_contents(files: Mapping[str, tuple[bytes | Path, bool]]) -> str:
+    """Return what ``hash_tree`` gives for a tree of these files, once it is written.
+
+    Args:
+        files: POSIX path relative to the tree to its content, or a file that holds it,
+            and whether it is executable.
+
+    Raises:
+        OSError: A file cannot be read.
+        UnhashableEntryError: It changed while it was read.
+        UnicodeEncodeError: A path has half of a surrogate pair.
+    """
+    hasher = blake3()
+    for raw_path, name in sorted((name.encode(), name) for name in files):
+        content, executable = files[name]
+        tag = b"x" if executable else b"f"
+        if isinstance(content, bytes):
+            hasher.update(_header(tag, raw_path, len(content)) + content)
+            continue
+        status = content.stat()
+        hasher.update(_header(tag, raw_path, status.st_size))
+        _stream(hasher, os.path.realpath(content), name, status)
+    return PREFIX + hasher.hexdigest()
+
+
 def hash_tree(root: Path, *, exclude: str = "case.toml") -> TreeDigest:
     """Return the version 1 digest of the tree below ``root``, in constant memory.
 

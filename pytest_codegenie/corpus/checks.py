@@ -150,7 +150,9 @@ def _name_argument(call: ast.Call) -> ast.expr | None:
 
 def _case_parts(case: BenchCase) -> Iterator[Complaint]:
     gold = case.expected_dir / "gold.patch"
-    if case.disposition == "positive" and not gold.is_file():
+    solution = case.expected_dir / "solution"
+    solved = gold.is_file() or solution.is_dir()
+    if case.disposition == "positive" and not solved:
         yield Complaint(
             relative(gold),
             "missing, though the case is positive",

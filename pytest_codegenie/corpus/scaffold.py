@@ -7,6 +7,7 @@ import re
 import secrets
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -37,11 +38,18 @@ class ScaffoldError(CodegenieError):
     """A new task class or case cannot be made there."""
 
 
-def new_task_class(name: str, bench_root: Path) -> Path:
+def new_task_class(
+    name: str, bench_root: Path, *, texts: Mapping[str, str] | None = None
+) -> Path:
     """Make the task class ``bench_root/name``, without cases; return its directory.
 
     A ``conftest.py`` in a new ``bench_root`` keeps a plain pytest run from collecting
     the tests inside of cases.
+
+    Args:
+        name: Of the task class.
+        bench_root: Where it goes; made where it is missing.
+        texts: Files of it that are otherwise than the template's: name to text.
 
     Raises:
         ScaffoldError: The name is none, or the directory exists.
@@ -62,7 +70,7 @@ def new_task_class(name: str, bench_root: Path) -> Path:
         "title": " ".join(words).capitalize(),
     }
     bench_root.mkdir(parents=True, exist_ok=True)
-    _place(TEMPLATES / "task_class", directory, values)
+    _place(TEMPLATES / "task_class", directory, values, texts)
     conftest = bench_root / "conftest.py"
     if not conftest.exists():
         shutil.copyfile(TEMPLATES / "bench_conftest.py.txt", conftest)
@@ -142,7 +150,7 @@ def _place(
     template: Path,
     target: Path,
     values: dict[str, str],
-    texts: dict[str, str] | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> None:
     """Fill a template tree in beside ``target`` and move it there in one step.
 

@@ -68,7 +68,9 @@ def read_sheet(cases_dir: Path) -> dict[str, str]:
     return value
 
 
-def format_sheet(old_text: str, digests: Mapping[str, str]) -> str:
+def format_sheet(
+    old_text: str, digests: Mapping[str, str], *, in_order: bool = False
+) -> str:
     """Return the sheet with exactly ``digests``.
 
     Comments, and the order of the entries that were there, are kept; new entries
@@ -78,8 +80,12 @@ def format_sheet(old_text: str, digests: Mapping[str, str]) -> str:
     Args:
         old_text: The sheet so far, a usable one; "" for none.
         digests: Case id to digest.
+        in_order: Whether a sheet of nothing but entries in the order of their ids stays
+            in it, so that it is the same in whatever order cases came.
     """
     text = _edited(old_text, digests)
+    if in_order and _is_in_order(old_text):
+        text = _edited("", digests)
     if _parsed(text) == digests:
         return text
     comments = [line for line in old_text.split("\n") if line.startswith("#")]
@@ -105,6 +111,13 @@ def _edited(old_text: str, digests: Mapping[str, str]) -> str:
             lines.append(f"{_key(case_id)}: {left.pop(case_id)}{comment}")
     lines += [f"{_key(case_id)}: {left[case_id]}" for case_id in sorted(left)]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _is_in_order(text: str) -> bool:
+    """Tell whether a sheet is one that can be made from its digests alone."""
+    entries = [_ENTRY.fullmatch(line) for line in text.splitlines()]
+    ids = [entry["id"] for entry in entries if entry and not entry["comment"]]
+    return len(ids) == len(entries) and ids == sorted(ids)
 
 
 def _key(case_id: str) -> str:

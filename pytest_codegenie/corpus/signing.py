@@ -76,11 +76,15 @@ def plan_signing(task_class_dir: Path) -> SigningPlan:
     return SigningPlan(cases_dir, before, after)
 
 
-def sign(plan: SigningPlan) -> None:
+def sign(plan: SigningPlan, *, in_order: bool = False) -> None:
     """Make the plan's changes in ``digests.yaml``, in one step.
 
     Comments, the order of the entries and what another process signed since the plan
     was made stay.
+
+    Args:
+        plan: The changes.
+        in_order: As for ``format_sheet``.
 
     Raises:
         BenchCaseLoadError: ``digests.yaml`` is there and cannot be used.
@@ -99,7 +103,7 @@ def sign(plan: SigningPlan) -> None:
             for case_id, digest in plan.after.items()
             if plan.before.get(case_id) != digest
         }
-        write_atomically(path, format_sheet(old_text, digests))
+        write_atomically(path, format_sheet(old_text, digests, in_order=in_order))
     for case_id, digest in plan.after.items():
         remember_listing(plan.cases_dir / case_id, digest)
 

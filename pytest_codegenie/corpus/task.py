@@ -30,6 +30,10 @@ class CaseTask:
     tests: TestsFile
     #: Files laid over the tree before judging; None where there are none.
     overlay: Path | None
+    #: ``expected/tests``: tests that stay out of the tree; None where there are none.
+    outside: Path | None = None
+    #: ``expected/solution``: what the oracle's program is; None where there is none.
+    solution: Path | None = None
 
 
 _File = TypeVar("_File", bound=Record)
@@ -64,7 +68,19 @@ def read_task(case: BenchCase) -> CaseTask:
         pass_to_pass=tuple(tests.pass_to_pass),
         metadata={"framework": tests.framework},
     )
-    return CaseTask(instance, task, tests, overlay if overlay.is_dir() else None)
+    return CaseTask(
+        instance,
+        task,
+        tests,
+        overlay if overlay.is_dir() else None,
+        _directory(case, "expected/tests"),
+        _directory(case, "expected/solution") if tests.solution else None,
+    )
+
+
+def _directory(case: BenchCase, name: str) -> Path | None:
+    directory = case.directory / name
+    return directory if directory.is_dir() else None
 
 
 def _check_tests(case: BenchCase, tests: TestsFile) -> None:

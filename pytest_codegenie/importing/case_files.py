@@ -1,4 +1,4 @@
-"""The files of a case that is made from a draft: the same draft gives the same bytes."""
+"""The files of a case made from a draft: the same draft gives the same bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import datetime as dt
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from pathlib import PurePosixPath
 from typing import Any
 
 import tomli_w
@@ -93,17 +92,21 @@ def write_files(directory: Path, files: Mapping[str, FileContent]) -> None:
         OSError: One cannot be written.
         ValueError: A path leads out of the directory.
     """
+    made: set[str] = set()
     for name, content in files.items():
-        parts = PurePosixPath(name).parts
-        if PurePosixPath(name).is_absolute() or ".." in parts or not parts:
+        above, _, _ = name.rpartition("/")
+        if name.startswith("/") or ".." in name.split("/") or not name:
             raise ValueError(f"{name!r} leads out of the case")
-        path = directory.joinpath(*parts)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = directory / name
+        if above not in made:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            made.add(above)
         if isinstance(content.data, Path):
             shutil.copyfile(content.data, path)
         else:
             path.write_bytes(content.data)
-        path.chmod(0o755 if content.executable else 0o644)
+        if content.executable:
+            path.chmod(0o755)
 
 
 def _toml(table: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Generator
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,12 @@ from pytest_codegenie.corpus import check_task_class
 from pytest_codegenie.errors import BenchCaseDigestMismatch
 from pytest_codegenie.errors import BenchCaseLoadError
 from pytest_codegenie.errors import CodegenieError
+from pytest_codegenie.errors import DatasetError
 from pytest_codegenie.errors import relative
 from pytest_codegenie.evidence.promotion.tiers import held_out_needed
 from pytest_codegenie.harness import validate_case
+from pytest_codegenie.importing.dataset_file import is_dataset_file
 from pytest_codegenie.models import AgentSpec
-from pytest_codegenie.models import BenchCase
 from pytest_codegenie.session.corpus import Problem
 from pytest_codegenie.session.exit_codes import EXIT_CODE
 from pytest_codegenie.session.items import CaseItem
@@ -34,6 +36,8 @@ from pytest_codegenie.session.items import make_case_item
 from pytest_codegenie.session.nodes import CASE_FILE
 from pytest_codegenie.session.nodes import SOURCE
 from pytest_codegenie.session.nodes import CaseFile
+from pytest_codegenie.session.nodes import CasePlace
+from pytest_codegenie.session.nodes import DatasetFileNode
 from pytest_codegenie.session.nodes import ItemSource
 from pytest_codegenie.session.nodes import TaskClassDirectory
 from pytest_codegenie.session.nodes import collect_directory
@@ -47,7 +51,10 @@ from pytest_codegenie.session.settings import configured
 
 
 #: They are said of the corpus, whenever they are found, and decide the exit code.
-_CORPUS_FAULTS = (BenchCaseDigestMismatch, BenchCaseLoadError, CorpusFaulty)
+_CORPUS_FAULTS = (
+    *(BenchCaseDigestMismatch, BenchCaseLoadError),
+    *(CorpusFaulty, DatasetError),
+)
 
 
 class Collection:
@@ -61,9 +68,14 @@ class Collection:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
-        """Leave out whatever is no case; no ignore rule hides one."""
+        """Leave out whatever is no case; no ignore rule hides one.
+
+        A dataset file is left to the rules: others may call a file of theirs so.
+        """
         if collection_path.is_dir():
             return False if self._in_bench(collection_path) else None
+        if is_dataset_file(collection_path):
+            return None
         return not (
             collection_path.name == CASE_FILE
             and is_case_directory(collection_path.parent)
@@ -84,7 +96,9 @@ class Collection:
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
     ) -> pytest.Collector | None:
-        """Make the node of a case.toml that is reached from inside of a case."""
+        """Make the node of a dataset file, or of a case.toml, reached from inside."""
+        if is_dataset_file(file_path):
+            return DatasetFileNode.make(parent, file_path)
         if file_path.name == CASE_FILE and is_case_directory(file_path.parent):
             file: CaseFile = CaseFile.from_parent(parent, path=file_path)
             return file
@@ -160,7 +174,7 @@ class Collection:
         if resumption is None:
             return
         cases = [i for i in items if isinstance(i, CaseItem) and i.case is not None]
-        classes = {item.path.parents[2]: item.path.parents[2].name for item in cases}
+        classes = {item.task_class: item.task_class.name for item in cases}
         for error in resumption.problems(
             [(item.nodeid, item.case) for item in cases],
             {name: self.runner.corpus.rubric_digest(p) for p, name in classes.items()},
@@ -175,36 +189,48 @@ class Collection:
         try:
             self.runner.grading.check(item.make_job() for item in cases)
         except CodegenieError as exc:
-            yield Problem(cases[0].path.parents[3], exc)
+            yield Problem(self.runner.grading.run.directory, exc)
 
     def _make_items(
-        self, file: CaseFile, case: BenchCase | None
+        self, parent: pytest.Collector, place: CasePlace
     ) -> Iterable[pytest.Item]:
         if self.validating:
-            yield from self._make_validation_items(file, case)
+            yield from self._make_validation_items(parent, place)
             return
-        for name, agent, trial in self.runner.attempts(file.path.parent.name):
+        for name, agent, trial in self.runner.attempts(place.case_id):
             yield make_case_item(
-                file,
+                parent,
                 name,
-                case=case,
+                place,
                 agent=agent,
-                job=self.runner.job_maker(case, agent, trial),
+                job=self.runner.job_maker(place.case, agent, trial),
                 obtain=self.runner.obtain,
             )
 
     def _make_validation_items(
-        self, file: CaseFile, case: BenchCase | None
+        self, parent: pytest.Collector, place: CasePlace
     ) -> Iterable[pytest.Item]:
+        case = place.case
+
         def check() -> Any:
             assert case is not None
-            return validate_case(
+            self.runner.corpus.lazy.provide(case)
+            complaints = validate_case(
                 case,
                 lambda name: self.runner.job(case, AgentSpec(name=name, label=name), 1),
             )
+            if case.directory not in self.runner.corpus.lazy:
+                return complaints
+            where = f"{relative(parent.path)}: {case.case_id}"
+            return [replace(one, place=where) for one in complaints]
 
         item: ValidationItem = ValidationItem.from_parent(
-            file, name=f"{file.path.parent.name}[validate]", check=check, case=case
+            parent,
+            name=f"{place.case_id}[validate]",
+            case_id=place.case_id,
+            task_class=place.task_class,
+            check=check,
+            case=case,
         )
         if case is not None:
             label_item(item, case, None)
@@ -215,6 +241,8 @@ class Collection:
             yield ValidationItem.from_parent(
                 node,
                 name=f"{node.path.name}[validate]",
+                case_id=None,
+                task_class=node.path,
                 check=lambda: self._check_task_class(node.path),
             )
 

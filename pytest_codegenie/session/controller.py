@@ -15,8 +15,12 @@ from _pytest.config import create_terminal_writer
 
 from pytest_codegenie import logs
 from pytest_codegenie.errors import ConfigError
+from pytest_codegenie.errors import relative
 from pytest_codegenie.evidence import artifacts_place
 from pytest_codegenie.evidence import result_key
+from pytest_codegenie.importing.dataset_file import DATASET_FILE
+from pytest_codegenie.importing.dataset_file import is_dataset_file
+from pytest_codegenie.importing.lazy_cases import LazyDataset
 from pytest_codegenie.models import CaseResult
 from pytest_codegenie.models import utc_now
 from pytest_codegenie.parts import make_part
@@ -24,6 +28,7 @@ from pytest_codegenie.reporters.telling import describe
 from pytest_codegenie.reporters.telling import result_properties
 from pytest_codegenie.session.collection import Collection
 from pytest_codegenie.session.corpus import write_manifest
+from pytest_codegenie.session.datasets import dataset_files_below
 from pytest_codegenie.session.exit_codes import Ending
 from pytest_codegenie.session.gates import Gates
 from pytest_codegenie.session.interrupting import STOP_FILE
@@ -31,6 +36,7 @@ from pytest_codegenie.session.interrupting import Interrupting
 from pytest_codegenie.session.items import CaseItem
 from pytest_codegenie.session.live import LiveDisplay
 from pytest_codegenie.session.live import draws_for
+from pytest_codegenie.session.nodes import CASE_FILE
 from pytest_codegenie.session.recording import RunRecording
 from pytest_codegenie.session.resuming import plain_nodeid
 from pytest_codegenie.session.running import Runner
@@ -111,8 +117,9 @@ class Controller(Collection):
         """
         option = self.config.option
         with usage_errors():
-            self.selection.check_names(self._roots())
+            self._refuse_misnamed()
             self._resume()
+            self._open_datasets()
         sweep(self._workspace())
         self._scratch = Scratch(self.runner.run_id)
         self.runner.scratch = self._scratch.path
@@ -135,6 +142,7 @@ class Controller(Collection):
         self._stay_in_touch(session, self._scratch.path)
         if self.config.pluginmanager.hasplugin("dsession"):
             self._digests = write_manifest(self._manifest, self._roots())
+            self.runner.datasets.tell(self._opened)
 
     def _resume(self) -> None:
         """Go on with a run, if that is asked for and anything is to be run.
@@ -151,10 +159,52 @@ class Controller(Collection):
                 "--codegenie-resume", name, "--codegenie-validate records no run"
             )
 
-        def say(text: str) -> None:
-            create_terminal_writer(self.config).line(f"codegenie: {text}")
+        self._recording = RunRecording.resume(name, self.config, self.runner, self._say)
 
-        self._recording = RunRecording.resume(name, self.config, self.runner, say)
+    def _say(self, text: str) -> None:
+        create_terminal_writer(self.config).line(f"codegenie: {text}")
+
+    def _open_datasets(self) -> None:
+        """Open the dataset files to be collected, and check the names selected by.
+
+        What is wrong with one of them is said when it is collected.
+
+        Raises:
+            ConfigError: A dataset or a case is named that there is not.
+        """
+        self.runner.datasets.say = self._say
+        self.runner.datasets.processes = len(os.sched_getaffinity(0))
+        patterns = self.config.getini("norecursedirs")
+        opened = [
+            self.runner.datasets.open(path)
+            for path in dataset_files_below(self._roots(), patterns)
+        ]
+        known = [one for one in opened if isinstance(one, LazyDataset)]
+        if len(known) == len(opened):
+            ids = {one.name: [lazy.case.case_id for lazy in one.cases] for one in known}
+            self.selection.check_names(self._roots(), ids)
+
+    def _refuse_misnamed(self) -> None:
+        """Refuse a file that may be a dataset file, and would not be collected.
+
+        Raises:
+            ConfigError: There is one on the command line.
+        """
+        for path in self._roots():
+            if (
+                path.suffix == ".toml"
+                and path.is_file()
+                and not is_dataset_file(path)
+                and path.name != CASE_FILE
+            ):
+                better = path.with_name(f"{path.stem}.{DATASET_FILE}").name
+                raise ConfigError(
+                    relative(path),
+                    "",
+                    "is no case, and no dataset file by its name: that is "
+                    f"{DATASET_FILE!r} or ends in '.{DATASET_FILE}'; if it is one, "
+                    f"name it {better!r}",
+                )
 
     def _stay_in_touch(self, session: pytest.Session, scratch: Path) -> None:
         """Heed Ctrl-C, and show where the run is if there is somebody to see it."""
@@ -177,6 +227,11 @@ class Controller(Collection):
         assert self._scratch is not None
         return self._scratch.path / "corpus.json"
 
+    @property
+    def _opened(self) -> Path:
+        assert self._scratch is not None
+        return self._scratch.path / "datasets.json"
+
     def _roots(self) -> Iterator[Path]:
         for argument in self.config.args:
             path = self.config.invocation_params.dir / argument.partition("::")[0]
@@ -195,6 +250,7 @@ class Controller(Collection):
             "scratch": str(self.runner.scratch),
             "progress": str(self.runner.progress_directory or ""),
             "manifest": str(self._manifest),
+            "datasets": str(self._opened),
             "announces": self._workers == 0,
             "each": self.config.option.dist == "each",
             "graded": str(self.runner.grading.run.directory)
@@ -212,11 +268,9 @@ class Controller(Collection):
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
         """Make it an ERROR that a worker died: it says nothing of the agent."""
         report.when = "setup"
-        file, _, name = plain_nodeid(crashitem).partition("::")
-        case_directory = (self.config.rootpath / file).parent
         result = self.runner.record_crash(
-            case_directory,
-            name,
+            self._case_directory(crashitem),
+            plain_nodeid(crashitem).partition("::")[2],
             str(report.longrepr),
             alone=self.config.option.dist != "each",
         )
@@ -245,17 +299,21 @@ class Controller(Collection):
         """
         if self._recording is None:
             return
-        files = [self.config.rootpath / item.partition("::")[0] for item in nodeids]
         with usage_errors():
             self._recording.selected(
                 nodeids,
-                [path.parent for path in dict.fromkeys(files)],
-                digests,
+                dict.fromkeys(map(self._case_directory, nodeids)),
+                {**digests, **self.runner.corpus.lazy.digests()},
                 self.runner.corpus.rubric_digest,
             )
             if self._gates is not None:
                 record = self._recording.record
                 self._gates.check_selected(record.case_digests, record.rubric_digests)
+
+    def _case_directory(self, nodeid: str) -> Path:
+        """Return the directory of an item's case."""
+        file, _, name = nodeid.partition("::")
+        return self.runner.corpus.case_directory(self.config.rootpath / file, name)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note which items were told of, and are not over yet."""

@@ -27,8 +27,12 @@ class _Reader:
         return 0
 
 
-def installed_parts() -> PartTable:
+def installed_parts(*, conftests: bool = True) -> PartTable:
     """Return the parts that a run in the working directory would have.
+
+    Args:
+        conftests: Those of the working directory count. Not where an agent may have
+            written them: they are code that runs here.
 
     Raises:
         ConfigError: The plugins contradict one another, or pytest cannot start here.
@@ -38,7 +42,11 @@ def installed_parts() -> PartTable:
         # That this package is imported already is no fault, though a project may have
         # all warnings be errors.
         code = pytest.main(
-            ["-W", "ignore::pytest.PytestAssertRewriteWarning"], plugins=[reader]
+            [
+                *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
+                *([] if conftests else ["--noconftest"]),
+            ],
+            plugins=[reader],
         )
     except Exception as exc:
         # A plugin's, or a warning of its that is an error here.

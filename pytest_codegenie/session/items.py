@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pluggy
@@ -28,6 +29,7 @@ from pytest_codegenie.models import CaseResult
 from pytest_codegenie.reporters.telling import AMBIGUOUS
 from pytest_codegenie.reporters.telling import describe
 from pytest_codegenie.reporters.telling import result_properties
+from pytest_codegenie.session.nodes import CasePlace
 from pytest_codegenie.session.nodes import label_item
 
 
@@ -64,12 +66,22 @@ class _Item(pytest.Item):
     """What our items have in common: a name with brackets, and no line in a file."""
 
     def __init__(
-        self, *, name: str, parent: pytest.Collector, **arguments: Any
+        self,
+        *,
+        name: str,
+        parent: pytest.Collector,
+        case_id: str | None,
+        task_class: Path,
+        **arguments: Any,
     ) -> None:
         # As text, which pytest takes apart as it does the node ids in its cache: what
         # it would make of name and parent has no parameters, and --lf compares both.
         nodeid = f"{parent.nodeid}::{name}"
         super().__init__(name=name, parent=parent, nodeid=nodeid, **arguments)
+        #: Of its case; None: it is of a task class as a whole.
+        self.case_id = case_id
+        #: The directory of its task class.
+        self.task_class = task_class
 
     @property
     def ihook(self) -> pluggy.HookRelay:
@@ -187,8 +199,8 @@ class ValidationItem(_Item):
 def make_case_item(
     parent: pytest.Collector,
     name: str,
+    place: CasePlace,
     *,
-    case: BenchCase | None,
     agent: AgentSpec,
     job: Callable[[], CaseJob],
     obtain: Callable[[CaseItem], CaseResult],
@@ -196,16 +208,23 @@ def make_case_item(
     """Return the item of one case, agent and trial.
 
     Args:
-        parent: The collector of its ``case.toml``.
+        parent: The collector of its ``case.toml`` or dataset file.
         name: ``<case id>[<agent>]``.
-        case: None where the case does not verify; the item never runs then.
+        place: Of its case; one that does not verify has an item that never runs.
         agent: Who works on it.
         job: Makes its job.
         obtain: Runs an item and returns the recorded result.
     """
     item: CaseItem = CaseItem.from_parent(
-        parent, name=name, case=case, job=job, obtain=obtain
+        parent,
+        name=name,
+        case_id=place.case_id,
+        task_class=place.task_class,
+        case=place.case,
+        job=job,
+        obtain=obtain,
     )
+    case = place.case
     if case is None:
         return item
     label_item(item, case, agent)

@@ -1,7 +1,11 @@
-"""The collection tree: bench / task class / cases / case / case.toml / items."""
+"""The collection tree: bench / task class / cases / case / case.toml / items.
+
+Or a dataset file and its items.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
@@ -23,12 +27,23 @@ CASE_FILE = "case.toml"
 
 
 @dataclass(frozen=True, slots=True)
+class CasePlace:
+    """What items say of their case, whether or not it holds."""
+
+    case_id: str
+    #: The directory of its task class.
+    task_class: Path
+    #: None where the case does not verify.
+    case: BenchCase | None
+
+
+@dataclass(frozen=True, slots=True)
 class ItemSource:
     """What the nodes need to know of the session."""
 
     corpus: SessionCorpus
-    #: Makes the items of a case's file.
-    make_items: Callable[[CaseFile, BenchCase | None], Iterable[pytest.Item]]
+    #: Makes the items of a case, below a node.
+    make_items: Callable[[pytest.Collector, CasePlace], Iterable[pytest.Item]]
     #: Makes items of a task class as a whole.
     make_class_items: Callable[[TaskClassDirectory], Iterable[pytest.Item]]
 
@@ -134,8 +149,52 @@ class CaseFile(pytest.File):
         command line is found; the session stops before any of them runs.
         """
         source = self.config.stash[SOURCE]
-        case = source.corpus.case(self.path.parent)
-        yield from source.make_items(self, case)
+        directory = self.path.parent
+        case = source.corpus.case(directory)
+        place = CasePlace(directory.name, directory.parents[1], case)
+        yield from source.make_items(self, place)
+
+
+class DatasetFileNode(pytest.File):
+    """A dataset file: its cases are items, and none of them is written yet."""
+
+    @classmethod
+    def make(cls, parent: pytest.Collector, path: Path) -> DatasetFileNode:
+        """Return the node of a dataset file.
+
+        To a file outside of the root directory pytest would give no node id that says
+        which it is, and the record of a run is made of node ids.
+        """
+        inside = path.is_relative_to(parent.config.rootpath)
+        nodeid = None if inside else path.as_posix()
+        node: DatasetFileNode = cls.from_parent(parent, path=path, nodeid=nodeid)
+        return node
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """Yield one item for each case, agent and trial.
+
+        Where the file does not hold, what was asked for by node id is yielded, so that
+        it is found; the session stops before any of it runs.
+        """
+        source = self.config.stash[SOURCE]
+        dataset = source.corpus.dataset(self.path)
+        if dataset is None:
+            for name in self._asked_for():
+                place = CasePlace(name, self.path.parent, None)
+                yield from source.make_items(self, place)
+            return
+        for lazy in dataset.cases:
+            place = CasePlace(lazy.case.case_id, dataset.task_class, lazy.case)
+            yield from source.make_items(self, place)
+
+    def _asked_for(self) -> Iterable[str]:
+        """Yield the ids of cases of this file on the command line."""
+        directory = self.config.invocation_params.dir
+        for argument in dict.fromkeys(self.config.args):
+            path, _, name = argument.partition("::")
+            # As pytest does it: no link resolved.
+            if name and os.path.abspath(directory / path) == str(self.path):  # noqa: PTH100
+                yield name.partition("[")[0]
 
 
 def _nodeid_below(parent: pytest.Collector, name: str) -> str:

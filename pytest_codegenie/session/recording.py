@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
@@ -38,6 +37,8 @@ from pytest_codegenie.evidence import report_name
 from pytest_codegenie.evidence import summarise
 from pytest_codegenie.evidence import wait_for_orphans
 from pytest_codegenie.evidence import write_record
+from pytest_codegenie.evidence.pairing import GroupKey
+from pytest_codegenie.evidence.past_runs import selected_groups
 from pytest_codegenie.models import BenchRunReport
 from pytest_codegenie.models import RunRecord
 from pytest_codegenie.models import utc_now
@@ -59,7 +60,6 @@ class RunRecording:
 
     def __init__(
         self,
-        root: Path,
         directory: Path,
         settings: RunConfig,
         record: RunRecord,
@@ -67,7 +67,6 @@ class RunRecording:
         *,
         resumes: bool = False,
     ) -> None:
-        self._root = root
         self.directory = directory
         self._settings = settings
         self._record = record
@@ -100,7 +99,7 @@ class RunRecording:
     ) -> RunRecording:
         record = new_record(config, runner)
         write_record(directory / RUN, record)
-        return cls(config.rootpath, directory, runner.settings, record, lock)
+        return cls(directory, runner.settings, record, lock)
 
     @classmethod
     def resume(
@@ -139,9 +138,7 @@ class RunRecording:
         except BaseException:
             lock.release()
             raise
-        return cls(
-            config.rootpath, directory, runner.settings, record, lock, resumes=True
-        )
+        return cls(directory, runner.settings, record, lock, resumes=True)
 
     @property
     def record(self) -> RunRecord:
@@ -214,7 +211,7 @@ class RunRecording:
 
     def _write_reports(self) -> None:
         self._groups = summarise(read_plain_results(self.directory))
-        selected = Counter(self._group_key(item) for item in self._record.items)
+        selected = selected_groups(self._record)
         agents = {agent.label: agent for agent in self._settings.agents}
         reports = [
             make_report(
@@ -226,7 +223,7 @@ class RunRecording:
                 ),
                 rubric_isolation=rubric_isolation(),
                 complete=not self.is_cut_short
-                and group.judged >= selected[group.task_class, group.agent],
+                and group.judged >= selected[GroupKey(group.task_class, group.agent)],
             )
             for group in self._groups
         ]
@@ -250,15 +247,6 @@ class RunRecording:
         self._record = self._record.model_copy(update={"chain_head": head})
         write_record(self.directory / RUN, self._record)
         return reports
-
-    def _group_key(self, item: str) -> tuple[str, str]:
-        """Return task class and agent of a node id."""
-        path, _, name = item.partition("::")
-        case_file = self._root / path
-        label = name.removeprefix(f"{case_file.parent.name}[").removesuffix("]")
-        if self._settings.trials > 1:
-            label = label.rpartition("-t")[0]
-        return case_file.parents[2].name, label
 
     def add_suite_properties(
         self, config: pytest.Config, properties: Iterable[tuple[str, object]]

@@ -33,6 +33,7 @@ from pytest_codegenie.models import utc_now
 from pytest_codegenie.redaction import Redactor
 from pytest_codegenie.redaction import find_secrets
 from pytest_codegenie.session.corpus import SessionCorpus
+from pytest_codegenie.session.datasets import DatasetFiles
 from pytest_codegenie.session.grading import Grading
 from pytest_codegenie.session.items import CaseItem
 from pytest_codegenie.session.resuming import RECORDED_SECONDS
@@ -65,7 +66,8 @@ class Runner:
         ] = _run
         #: An earlier run whose patches are judged again; None: agents work.
         self.grading: Grading | None = None
-        self.corpus = SessionCorpus()
+        self.datasets = DatasetFiles(parts, lambda: self.settings.out / "cache")
+        self.corpus = SessionCorpus(opens=self.datasets.open)
         self.run_id = ""
         #: None where nothing is recorded: with --collect-only or --codegenie-validate.
         self.run_directory: Path | None = None
@@ -188,6 +190,7 @@ class Runner:
             progress_path=self._progress_path(case, agent, trial),
             rubric_digest=self.corpus.rubric_digest(directory),
             secret_names=self.settings.secrets,
+            hidden=self.corpus.lazy.answers_of(case),
         )
 
     def _progress_path(
@@ -209,6 +212,7 @@ class Runner:
         started_at = utc_now()
         self._log("case.started", item=item.nodeid)
         try:
+            self.corpus.lazy.provide(job.case)
             result = self.answer(job, self.run_job)
         except CodegenieError as exc:
             self._stop_for(item, exc)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,9 +18,9 @@ from pytest_codegenie.config import DatasetSpec
 from pytest_codegenie.errors import ConfigError
 from pytest_codegenie.errors import did_you_mean
 from pytest_codegenie.errors import relative
-from pytest_codegenie.models import BenchCase
 from pytest_codegenie.session.corpus import cases_below
-from pytest_codegenie.session.nodes import CASE_FILE
+from pytest_codegenie.session.items import CaseItem
+from pytest_codegenie.session.items import ValidationItem
 
 
 #: More of them are not listed in a message.
@@ -36,17 +37,28 @@ class Selection:
         self._cases = settings.cases
         self._limit = settings.limit
 
-    def check_names(self, roots: Iterable[Path]) -> None:
+    @property
+    def names(self) -> bool:
+        """Tell whether datasets or cases are named at all."""
+        return bool(self._datasets or self._cases)
+
+    def check_names(
+        self, roots: Iterable[Path], lazy: Mapping[str, Iterable[str]]
+    ) -> None:
         """Refuse names that nothing below ``roots`` has, before anything is started.
+
+        Args:
+            roots: What is collected from.
+            lazy: Of dataset files: the name of each to the ids of its cases.
 
         Raises:
             ConfigError: A dataset or a case is unknown.
         """
-        if not self._datasets and not self._cases:
+        if not self.names:
             return
         roots = tuple(roots)
         place = ", ".join(relative(root) for root in roots) or "."
-        known: dict[str, set[str]] = {}
+        known = {name: set(ids) for name, ids in lazy.items()}
         for directory in cases_below(roots):
             known.setdefault(directory.parent.parent.name, set()).add(directory.name)
         for number, spec in enumerate(self._datasets):
@@ -88,22 +100,21 @@ def _first(items: Iterable[pytest.Item], limit: int | None) -> set[str | None]:
 
 
 def _is_of(item: pytest.Item, spec: DatasetSpec) -> bool:
-    case_id = _case_id(item)
-    if case_id is None:
-        # What checks the task class as a whole.
-        return item.path.name == spec.name
-    if item.path.parents[2].name != spec.name:
+    if not isinstance(item, CaseItem | ValidationItem):
         return False
-    if spec.instance_ids and case_id not in spec.instance_ids:
+    if item.task_class.name != spec.name:
         return False
-    case: BenchCase | None = getattr(item, "case", None)
+    if item.case_id is None:
+        return True  # what checks the task class as a whole
+    if spec.instance_ids and item.case_id not in spec.instance_ids:
+        return False
     # One that does not verify stops the run, so it stays.
-    return case is None or spec.split in (None, case.curation_class)
+    return item.case is None or spec.split in (None, item.case.curation_class)
 
 
 def _case_id(item: pytest.Item) -> str | None:
     """Return the id of an item's case; None: it belongs to no case."""
-    return item.path.parent.name if item.path.name == CASE_FILE else None
+    return item.case_id if isinstance(item, CaseItem | ValidationItem) else None
 
 
 def _check(

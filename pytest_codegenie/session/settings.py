@@ -54,6 +54,11 @@ class BuiltinParts:
         return BUILTIN_PARTS.harnesses
 
     @pytest.hookimpl
+    def pytest_codegenie_gates(self) -> Mapping[str, str]:
+        """Return the gates that ship."""
+        return BUILTIN_PARTS.gates
+
+    @pytest.hookimpl
     def pytest_codegenie_reporters(self) -> Mapping[str, str]:
         """Return the formats of reports that ship."""
         return BUILTIN_PARTS.reporters
@@ -75,6 +80,7 @@ def gather_parts(hook: pluggy.HookRelay) -> PartTable:
         workspaces=_merge("workspace", hook.pytest_codegenie_workspaces()),
         evaluators=_merge("evaluator", hook.pytest_codegenie_evaluators()),
         harnesses=_merge("harness", hook.pytest_codegenie_harnesses()),
+        gates=_merge("gate", hook.pytest_codegenie_gates()),
         reporters=_merge("reporter", hook.pytest_codegenie_reporters()),
         datasets=_merge("dataset", hook.pytest_codegenie_datasets()),
     )

@@ -39,8 +39,11 @@ class Worker(Collection):
         leave_terminal()
         stops = StopsBeforeItems(runner.scratch / STOP_FILE)
         config.pluginmanager.register(stops, "codegenie-stops")
+        runner.datasets.hear(Path(given["datasets"]))
         runner.corpus = SessionCorpus(
-            Path(given["manifest"]), announce=given["announces"]
+            Path(given["manifest"]),
+            announce=given["announces"],
+            opens=runner.datasets.open,
         )
         if given["run_directory"]:
             runner.run_directory = Path(given["run_directory"])

@@ -20,7 +20,9 @@ from pytest_codegenie.hashing import DIGEST_VERSION
 from pytest_codegenie.hashing import UnhashableEntryError
 from pytest_codegenie.hashing import digest_fault
 from pytest_codegenie.hashing import hash_bytes
+from pytest_codegenie.hashing import hash_contents
 from pytest_codegenie.hashing import hash_fields
+from pytest_codegenie.hashing import hash_file
 from pytest_codegenie.hashing import hash_files
 from pytest_codegenie.hashing import hash_tree
 from pytest_codegenie.hashing import tree_entries
@@ -375,3 +377,52 @@ def test_a_purpose_is_no_part_of_what_is_hashed() -> None:
         hash_bytes(documented_fields({"b": b"c"})),
     }
     assert len(digests) == 4
+
+
+def test_a_file_on_its_own(tmp_path: Path) -> None:
+    data = bytes(range(256)) * 8192
+    (tmp_path / "file").write_bytes(data)
+    assert hash_file(tmp_path / "file") == hash_bytes(data)
+
+
+_NAMES = st.lists(
+    st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1).filter(
+        lambda name: name not in (".", "..", "case.toml") and len(name.encode()) < 200
+    ),
+    min_size=1,
+    max_size=3,
+).map("/".join)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.dictionaries(
+        _NAMES, st.tuples(st.binary(max_size=40), st.booleans()), max_size=6
+    )
+)
+def test_contents_have_the_digest_of_their_tree(
+    files: dict[str, tuple[bytes, bool]],
+) -> None:
+    # A directory is no file; the shorter of two such paths goes.
+    files = {
+        name: file
+        for name, file in files.items()
+        if not any(other.startswith(f"{name}/") for other in files)
+    }
+    tree = {name: (b"x" if x else b"f", data) for name, (data, x) in files.items()}
+    assert hash_contents(files) == digest_on_disk(tree)
+
+
+def test_contents_may_be_in_files(tmp_path: Path) -> None:
+    large = bytes(range(256)) * 8192
+    (tmp_path / "outside").write_bytes(large)
+    # What it is called, and may do, outside is of no matter.
+    (tmp_path / "outside").chmod(0o755)
+    (tmp_path / "link").symlink_to("outside")
+    tree: Tree = {"a": (b"f", large), "b": (b"x", large)}
+    for source in (tmp_path / "outside", tmp_path / "link"):
+        files: dict[str, tuple[bytes | Path, bool]] = {
+            "b": (source, True),
+            "a": (large, False),
+        }
+        assert hash_contents(files) == digest_on_disk(tree)

@@ -21,6 +21,8 @@ from pytest_codegenie.evidence.audit.chain import Chain
 from pytest_codegenie.evidence.audit.content import report_name
 from pytest_codegenie.evidence.audit.content import result_digests
 from pytest_codegenie.evidence.audit.verifying import audit
+from pytest_codegenie.evidence.pairing import GroupKey
+from pytest_codegenie.evidence.past_runs import selected_groups
 from pytest_codegenie.evidence.promotion.gate import PromotionEvidence
 from pytest_codegenie.evidence.store import RUN
 from pytest_codegenie.evidence.store import read_plain_results
@@ -234,13 +236,7 @@ def _progress(run: StoredRun) -> str:
 
 def _is_of(record: RunRecord, task_class: str, agent: str) -> bool:
     """Tell whether a run was to run cases of a task class with an agent."""
-    # .../<task class>/cases/<case id>/case.toml::<case id>[<agent>-t<trial>]
-    ends = (f"[{agent}]", f"[{agent}-t1]")
-    return any(
-        item.endswith(ends)
-        and item.partition("::")[0].split("/")[-4:-2] == [task_class, "cases"]
-        for item in record.items
-    )
+    return GroupKey(task_class, agent) in selected_groups(record)
 
 
 def _evidence(

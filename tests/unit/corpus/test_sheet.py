@@ -155,3 +155,16 @@ def test_whatever_was_there_the_sheet_has_exactly_the_digests(
     ]
     assert [line for line in new.split("\n") if line.startswith("#")] == notes
     assert format_sheet(new, after) == new
+
+
+def test_entries_in_the_order_of_ids_can_stay_in_it() -> None:
+    now = {"c": C, "a": A, "b": B}
+    ordered = f"a: {A}\nb: {B}\nc: {C}\n"
+    assert format_sheet("", now, in_order=True) == ordered
+    assert format_sheet(f"a: {A}\nc: {C}\n", now, in_order=True) == ordered
+    # What a person made of it counts more.
+    for old in (f"c: {C}\na: {A}\n", f"# mine\na: {A}\n", f"a: {A}  # easy\n"):
+        text = format_sheet(old, now, in_order=True)
+        assert text.startswith(old)
+        assert text.endswith(f"b: {B}\n" if "c:" in old else f"b: {B}\nc: {C}\n")
+    assert format_sheet(f"c: {C}\n", now) == f"c: {C}\na: {A}\nb: {B}\n"
