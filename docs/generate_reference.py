@@ -46,6 +46,7 @@ from pytest_codegenie.cli.main import make_parser
 from pytest_codegenie.cli.schema import FILES
 from pytest_codegenie.cli.schema import all_schemas
 from pytest_codegenie.corpus import case_file
+from pytest_codegenie.datasets import protocol as dataset_protocol
 from pytest_codegenie.evaluators import protocol as evaluator_protocol
 from pytest_codegenie.evidence import RESULTS
 from pytest_codegenie.evidence import RUN
@@ -63,6 +64,10 @@ from pytest_codegenie.evidence.run_lock import SESSION_LOCK
 from pytest_codegenie.evidence.run_lock import WORKERS_LOCK
 from pytest_codegenie.harness import identity
 from pytest_codegenie.harness import protocol as harness_protocol
+from pytest_codegenie.harness.foundry import project as foundry_project
+from pytest_codegenie.harness.foundry import records as foundry_records
+from pytest_codegenie.harness.foundry import results as foundry_results
+from pytest_codegenie.harness.foundry.gates import protocol as gate_protocol
 from pytest_codegenie.parts import BUILTIN_PARTS
 from pytest_codegenie.reporters import protocol as reporter_protocol
 from pytest_codegenie.scoring import protocol as rubric_protocol
@@ -83,6 +88,7 @@ def pages() -> dict[str, str]:
         "commands.md": commands_page,
         "configuration.md": configuration_page,
         "agents.md": agents_page,
+        "datasets.md": datasets_page,
         "case-files.md": case_files_page,
         "digest.md": digest_page,
         "records.md": records_page,
@@ -93,6 +99,7 @@ def pages() -> dict[str, str]:
         "run-store.md": run_store_page,
         "columns.md": columns_page,
         "trust-tiers.md": trust_tiers_page,
+        "foundry.md": foundry_page,
     }
     made = {name: "\n".join([f"{NOTE}\n", *make()]) for name, make in makers.items()}
     return {
@@ -194,6 +201,23 @@ def agents_page() -> Iterator[str]:
         yield from field_table(cls.options_type, leave_out=ProgramOptions.model_fields)
 
 
+def datasets_page() -> Iterator[str]:
+    """Give the formats that can be imported, with the options of each."""
+    yield "# Formats of datasets\n"
+    yield "What `codegenie import FORMAT` reads: [Import a"
+    yield "dataset](../how-to/import-a-dataset.md). A format's options are given by"
+    yield "`--option KEY=VALUE`, or under `[options]` of a `dataset.toml`."
+    for name, place in sorted(BUILTIN_PARTS.datasets.items()):
+        module_name, _, class_name = place.partition(":")
+        dataset = getattr(importlib.import_module(module_name), class_name)()
+        yield f"\n## `{name}`\n"
+        yield markdown(f"{dataset.summary[:1].upper()}{dataset.summary[1:]}.\n")
+        if dataset.options_type.model_fields:
+            yield from field_table(dataset.options_type)
+        else:
+            yield "It has no options."
+
+
 def case_files_page() -> Iterator[str]:
     """Give the keys of a case's files."""
     yield "# Case files\n"
@@ -286,6 +310,9 @@ def failures_page() -> Iterator[str]:
     by_code: dict[int, list[str]] = {
         errors.EXIT_COST: ["the cost cap was reached (`--codegenie-max-cost-usd`)"],
         errors.EXIT_GATE: ["[a gate](../how-to/gate-ci.md) was not met"],
+        errors.EXIT_RETRIES: ["[a build](foundry.md): a prompt's retries are used up"],
+        errors.EXIT_ITERATIONS: ["a build: the tries of all prompts are used up"],
+        errors.EXIT_RULE: ["a build: a rule was broken that ends it"],
     }
     for error in raised_errors():
         by_code.setdefault(error.exit_code, []).append(f"`{error.__name__}`")
@@ -336,7 +363,9 @@ def hooks_page() -> Iterator[str]:
         ),
         (workspace_protocol, ("Workspace", "Base")),
         (evaluator_protocol, ("Evaluator", "Site", "Judgement", "Verdict")),
+        (dataset_protocol, ("Dataset", "Instance", "CaseDraft", "FileContent")),
         (harness_protocol, ("Harness",)),
+        (gate_protocol, ("Gate", "GateOutcome")),
         (rubric_protocol, ("Rubric",)),
         (reporter_protocol, ("Reporter", "Form")),
         (stored, ("StoredRun", "Overview")),
@@ -382,6 +411,132 @@ ARTIFACTS = {
     "trajectory.json": "what an installed agent did, in Harbor's ATIF",
     "workspaces": "the trees, with `--codegenie-keep`",
 }
+
+
+#: Of each way in which a build ends.
+BUILD_ENDS = {
+    "complete": "all prompts are complete",
+    "until": "all prompts up to `--until` are",
+    "error": "the agent, or what the project runs in, does not work: nothing can be "
+    "told, and no try is counted",
+    "cost": "the agent has cost what it may (`max_cost_usd`)",
+    "retries": "more tries of a prompt failed than its retries allow",
+    "iterations": "the tries of all prompts are used up (`max_iterations`)",
+    "rule": "a document changed, or somebody changed src/ or tests/ during a step",
+}
+
+
+def foundry_page() -> Iterator[str]:
+    """Give the files of a foundry project, how a build ends, and it as a case."""
+    yield "# Foundry projects\n"
+    yield 'What `codegenie build` builds, and a case with `harness = "foundry"`. A'
+    yield "[tutorial](../build-a-program.md) makes one. A project is a directory with"
+    yield "six documents:"
+    yield ", ".join(f"`{name}`" for name in foundry_project.DOCUMENTS) + "."
+    yield "All have to be there; all but `prompt.md` may be empty. Beside them are"
+    yield "`src/` and `tests/`, empty, missing or with something to start from, and"
+    yield "what the project needs to be installed (`pyproject.toml`,"
+    yield "`requirements.txt`).\n"
+    yield "An error in a file names its line. `codegenie schema HarnessFile` and the"
+    yield "like print the schemas; they are on the [page of records](records.md) too.\n"
+    yield "## `prompt.md` { #promptmd }\n"
+    yield "UTF-8 without a byte order mark. `\\r\\n` is read as `\\n`.\n"
+    yield "- A prompt begins with a heading of the second level, `## P-001` or"
+    yield "  `## P-001: title`. The numbers begin at `P-001` and leave none out."
+    yield "- What stands before the first prompt is for people."
+    yield "- All up to the next prompt is its content, with deeper headings (`###`). It"
+    yield "  may not be empty. In fences, headings are no headings."
+    yield "- A fence `yaml metadata`, as the first thing below the heading, has these"
+    yield "  keys:\n"
+    yield from field_table(foundry_records.PromptMetadata)
+    yield "\nErrors are: another heading of the second level, one of the first level"
+    yield "below a prompt, a heading by a line of `---` below it, a fence that is not"
+    yield "closed, a number that is left out, goes back or stands twice, no content.\n"
+    yield "## `harness.yaml` { #harnessyaml }\n"
+    yield from field_table(foundry_records.HarnessFile)
+    for key, record in (
+        ("thresholds", foundry_records.Thresholds),
+        ("limits", foundry_records.BuildLimits),
+        ("agent", foundry_records.BuildAgent),
+    ):
+        yield f"\n### `{key}`\n"
+        yield from field_table(record)
+    yield "\n### `gates`\n"
+    yield "Names (`codegenie list gates`), or commands:\n"
+    yield from field_table(foundry_records.CommandGate)
+    yield "\n### `environment`\n"
+    yield "As [`[environment]` of `task.toml`](case-files.md#inputtasktoml).\n"
+    yield from field_table(task_files.Environment)
+    yield "\n## `control-plane.yaml` { #control-planeyaml }\n"
+    yield from field_table(foundry_records.ControlPlane)
+    yield "\nPatterns are those of `.gitignore`, from the project's root and without"
+    yield "negation: `*` and `?` stop at `/`, `**` does not, and a directory stands for"
+    yield "all below it. They have to begin with `src/` or `tests/`.\n"
+    yield "## Rules that always hold\n"
+    yield "- Only regular files below `src/` and `tests/` are made or changed."
+    yield "- No file is deleted, and none renamed. No link is made."
+    yield "- The six documents do not change. Their digests are taken when a build"
+    yield "  begins, and looked at after each step and when a later build begins."
+    yield "- The harness itself uses no network. What its tools and agents reach is for"
+    yield "  the [workspace](../how-to/choose-a-workspace.md) to say.\n"
+    yield "A try that breaks one of the first two, or passes no gate, is counted, and"
+    yield "the project is as it was before it. The rules are held against what the try"
+    yield "made of the tree. By-products (`__pycache__`, `.coverage`, caches of tools)"
+    yield "are left out.\n"
+    yield "## What agents get\n"
+    yield "A copy of the documents, `src/`, `tests/`, and the files beside them whose"
+    yield "names begin with no dot; no other directory, nothing of a build. They are"
+    yield "told the step, the rules, what the gates ask for, and what was wrong with"
+    yield "the last try. `oracle` hands in the project's `solution/P-001.patch`, ..."
+    yield "`predictions` looks for `P-001` as `instance_id`.\n"
+    yield "## What an executor hands in\n"
+    yield "What stands in for an agent (`HarnessRunner(..., executor=...)`), or one"
+    yield "that knows its patch, hands in a git diff, or blocks of whole files: a line"
+    yield "`File: <path>` and, below it, a fence with the file's content that is longer"
+    yield "than any in it. Other text is left alone.\n"
+    yield "~~~~text\nFile: src/greeting.py\n```python\ndef greet(name): ...\n```\n~~~~"
+    yield "\n## How a build ends\n"
+    rows = [
+        (f"`{name}`", str(foundry_results.EXIT_CODES[name]), BUILD_ENDS[name])
+        for name in get_args(foundry_results.Ended)
+    ]
+    yield from table(("", "exit code", ""), rows)
+    yield "\nA project with wrong files, or that another build works on, ends in 4.\n"
+    yield "## What a build leaves\n"
+    yield "`build_state.json` is written by us; without it, a build begins anew with"
+    yield "`src/` and `tests/` as they are. One that cannot be read is kept aside as"
+    yield "`build_state.corrupt-<time>.json`, and the journal's last state counts.\n"
+    yield from field_table(foundry_records.BuildState)
+    yield "\nIn `.codegenie-build/`, which your git leaves alone:\n"
+    rows = [
+        ("`journal.jsonl`", "every state that was written, one a line"),
+        ("`history.git`", "a commit of the start, and one for each complete prompt"),
+        ("`log.jsonl`", "events: `timestamp`, `event_type`, `payload`"),
+        (
+            "`tries/<prompt>-<n>/`",
+            "of each try: `prompt.md`, `agent.log`, `code.diff`, `failure.md`",
+        ),
+        ("`lock`", "locked by the build that goes on"),
+    ]
+    yield from table(("", ""), rows)
+    yield "\nTrailers of a step's commit are `Tries`, `Coverage`, `Pylint`, `Agent`,"
+    yield "`Model` and `Cost-USD`. `codegenie build PATH --undo P-003` takes that step"
+    yield "and all after it back. A try that was cut off is not counted, nor is its"
+    yield "cost.\n"
+    yield "## As a case\n"
+    yield 'With `harness = "foundry"` in [`task.toml`](case-files.md#inputtasktoml),'
+    yield "`repository.source` is a project in `input/`; `[environment]` counts, and"
+    yield "`environment` and `workspace` of `harness.yaml` do not. The solution"
+    yield "is `expected/solution/P-001.patch` and so on. When the build has ended, in"
+    yield "whatever way but `error`, all that it changed is one patch, and is judged as"
+    yield "with `patch`: by hidden tests, in a fresh workspace, where `src/` can be"
+    yield "imported from. The limit of time of the case is that of each try.\n"
+    yield 'A rubric finds the build in `harness_output.agent.metadata["foundry"]`:'
+    yield "`prompts`, `completed`, `tries`, `retries`, `retries_allowed` (of all"
+    yield "prompts together), `rules_broken`, `ended`, and"
+    yield "`gates`: for each prompt `coverage`, `pylint_score`, `passed` (by the last"
+    yield "run of the gates) and `tries`. `harness_output.attempts` is how many tries"
+    yield "there were."
 
 
 def columns_page() -> Iterator[str]:
@@ -496,7 +651,9 @@ def run_store_page() -> Iterator[str]:
     strangers = artifact_names() ^ set(ARTIFACTS)
     assert not strangers, f"say in ARTIFACTS what these are: {sorted(strangers)}"
     yield "Each is there when its step was reached. Under `--dist each` the directory's"
-    yield "name ends in the worker's id.\n"
+    yield "name ends in the worker's id. A [foundry](foundry.md) case has `build.jsonl`"
+    yield "too, the events of its build, and in `tries/` what each try was told and"
+    yield "left.\n"
     yield from table(("file", ""), [(f"`{k}`", v) for k, v in ARTIFACTS.items()])
     yield f"\n## `.codegenie/{chain.AUDIT}/{chain.CHAIN}` {{ #audit-chain }}\n"
     yield "Mode 0600, in a directory of mode 0700. What it proves and what it does not:"
@@ -709,6 +866,16 @@ def protocol(module: types.ModuleType, name: str) -> Iterator[str]:
     rows = [
         (f"`{key}`", f"`{kind}`", said.get(key, "").replace("``", "`"))
         for key, kind in annotations.items()
+    ]
+    # In a protocol, an attribute that an implementation may narrow.
+    rows += [
+        (
+            f"`{key}`",
+            f"`{inspect.get_annotations(value.fget)['return']}`",
+            markdown(inspect.getdoc(value) or ""),
+        )
+        for key, value in vars(cls).items()
+        if isinstance(value, property) and getattr(cls, "_is_protocol", False)
     ]
     if rows:
         yield from table(("attribute", "type", ""), rows)

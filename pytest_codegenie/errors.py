@@ -17,6 +17,7 @@ CodegenieError
  ├─ RunNotFound                     4   there is no run of that name
  ├─ RunDiffers                      4   a run cannot be resumed with this
  ├─ GradeRefused                    4   cases changed since the run to be graded
+ ├─ ProjectError                    4   a foundry project cannot be built as it is
  └─ CaseError                       1   one case cannot be judged; the run goes on
      ├─ AgentError                      (agent.error)
      ├─ AgentUnavailable                (agent.unavailable)
@@ -45,6 +46,9 @@ EXIT_COST = 7
 EXIT_CHAIN = 8
 EXIT_TASK_CLASS = 9
 EXIT_GATE = 10
+EXIT_RETRIES = 11
+EXIT_ITERATIONS = 12
+EXIT_RULE = 13
 
 
 def relative(path: Path | str) -> str:
@@ -463,6 +467,23 @@ class GradeRefused(CodegenieError):
                 "only what judges changed, --codegenie-grade-changed",
             )
         )
+
+
+class ProjectError(CodegenieError):
+    """A foundry project cannot be built as it is: a file, the line, what is wrong."""
+
+    exit_code = 4
+
+    def __init__(self, path: Path | str, reason: str, line: int | None = None) -> None:
+        super().__init__(path, reason, line)
+        self.path = Path(path)
+        self.reason = reason
+        #: 1-based; None: it is about all of the file.
+        self.line = line
+
+    def __str__(self) -> str:
+        line = "" if self.line is None else f", line {self.line}"
+        return f"{relative(self.path)}{line}: {self.reason}"
 
 
 class CaseError(CodegenieError):

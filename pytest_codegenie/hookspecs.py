@@ -46,6 +46,14 @@ def pytest_codegenie_harnesses() -> Mapping[str, str]:  # type: ignore[empty-bod
     """
 
 
+def pytest_codegenie_gates() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Return gates of the foundry: name to ``module:attribute`` of a ``Gate``.
+
+    Called once in each process of a run, by ``codegenie list gates`` and
+    ``codegenie build``.
+    """
+
+
 def pytest_codegenie_datasets() -> Mapping[str, str]:  # type: ignore[empty-body]
     """Return formats of datasets: name to ``module:attribute`` of a ``Dataset``.
 

@@ -51,7 +51,7 @@ def emit(event_type: str, *, level: str = "info", **payload: Any) -> None:
     logger = structlog.get_logger("pytest_codegenie")
     if _run_log is not None:
         logger = structlog.wrap_logger(
-            _LineAppender(_run_log),
+            LineAppender(_run_log),
             processors=[
                 structlog.processors.add_log_level,
                 structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -71,7 +71,7 @@ def _as_line(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> str
     return _redact(json.dumps(line, default=str))
 
 
-class _LineAppender:
+class LineAppender:
     """Writes whole lines, so that lines of several processes never mix.
 
     A line that cannot be written is dropped: no outcome may depend on the log, and of
@@ -82,6 +82,7 @@ class _LineAppender:
         self._path = path
 
     def msg(self, line: str) -> None:
+        """Add a line."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         with (
             contextlib.suppress(OSError),

@@ -326,6 +326,7 @@ class PartTable(Record):
     workspaces: dict[str, str] = Field(default_factory=dict)
     evaluators: dict[str, str] = Field(default_factory=dict)
     harnesses: dict[str, str] = Field(default_factory=dict)
+    gates: dict[str, str] = Field(default_factory=dict)
     reporters: dict[str, str] = Field(default_factory=dict)
     datasets: dict[str, str] = Field(default_factory=dict)
 
@@ -369,6 +370,8 @@ class CaseJob(Record):
     progress_path: Path | None = None
     #: Variables whose values are written nowhere, beside those that look like keys.
     secret_names: tuple[str, ...] = ()
+    #: What else has the answers in it, beside the bench and the run's directory.
+    hidden: tuple[Path, ...] = ()
     #: The run's ledger, where its agents share a budget; None: there is none.
     budget_path: Path | None = None
     #: What is reserved there for this job.

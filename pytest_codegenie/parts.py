@@ -73,18 +73,45 @@ BUILTIN_PARTS = PartTable(
         "command": "pytest_codegenie.evaluators.command:CommandEvaluator",
         "django": "pytest_codegenie.evaluators.django:DjangoEvaluator",
         "gotest": "pytest_codegenie.evaluators.runners:GoEvaluator",
+        "harbor": "pytest_codegenie.evaluators.harbor:HarborEvaluator",
         "jest": "pytest_codegenie.evaluators.runners:JestEvaluator",
         "junit": "pytest_codegenie.evaluators.runners:JUnitEvaluator",
         "log": "pytest_codegenie.evaluators.runners:LogEvaluator",
         "nox": "pytest_codegenie.evaluators.tox_nox:NoxEvaluator",
         "pytest": "pytest_codegenie.evaluators.python_runs:PytestEvaluator",
         "tap": "pytest_codegenie.evaluators.runners:TapEvaluator",
+        "terminal-bench": (
+            "pytest_codegenie.evaluators.terminal_bench:TerminalBenchEvaluator"
+        ),
         "tox": "pytest_codegenie.evaluators.tox_nox:ToxEvaluator",
         "unittest": "pytest_codegenie.evaluators.python_runs:UnittestEvaluator",
         "vitest": "pytest_codegenie.evaluators.runners:VitestEvaluator",
     },
-    harnesses={"patch": "pytest_codegenie.harness.patch:PatchHarness"},
-    datasets={},
+    gates={
+        "bandit": "pytest_codegenie.harness.foundry.gates.programs:BanditGate",
+        "mypy": "pytest_codegenie.harness.foundry.gates.programs:MypyGate",
+        "ruff": "pytest_codegenie.harness.foundry.gates.programs:RuffGate",
+    },
+    harnesses={
+        "foundry": "pytest_codegenie.harness.foundry.harness:FoundryHarness",
+        "patch": "pytest_codegenie.harness.patch:PatchHarness",
+    },
+    datasets={
+        "aider-polyglot": "pytest_codegenie.datasets.exercism:AiderPolyglotDataset",
+        "custom": "pytest_codegenie.datasets.custom:CustomDataset",
+        "evalplus": "pytest_codegenie.datasets.evalplus:EvalPlusDataset",
+        "exercism": "pytest_codegenie.datasets.exercism:ExercismDataset",
+        "harbor": "pytest_codegenie.datasets.harbor:HarborDataset",
+        "humaneval": "pytest_codegenie.datasets.humaneval:HumanEvalDataset",
+        "humanevalpack": "pytest_codegenie.datasets.humanevalpack:HumanEvalPackDataset",
+        "inspect": "pytest_codegenie.datasets.inspect_samples:InspectDataset",
+        "mbpp": "pytest_codegenie.datasets.mbpp:MbppDataset",
+        "quixbugs": "pytest_codegenie.datasets.quixbugs:QuixBugsDataset",
+        "swebench": "pytest_codegenie.datasets.swebench.dataset:SwebenchDataset",
+        "terminal-bench": (
+            "pytest_codegenie.datasets.terminal_bench:TerminalBenchDataset"
+        ),
+    },
     reporters={
         "console": "pytest_codegenie.reporters.console:ConsoleReporter",
         "csv": "pytest_codegenie.reporters.csv_rows:CsvReporter",

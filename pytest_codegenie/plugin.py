@@ -34,7 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--codegenie",
         action="store_true",
         dest="codegenie",
-        help="collect and run bench cases (bench/*/cases/*/case.toml), and only these",
+        help="collect and run bench cases (bench/*/cases/*/case.toml) and datasets as "
+        "they are (dataset.toml, *.dataset.toml), and only these",
     )
     group.addoption(
         "--codegenie-validate",

@@ -18,6 +18,7 @@ from pytest_codegenie.cli.new import UsageFault
 from pytest_codegenie.cli.places import add_bench_option
 from pytest_codegenie.cli.places import add_out_option
 from pytest_codegenie.cli.places import find_out
+from pytest_codegenie.cli.saying import say
 from pytest_codegenie.errors import ChainTamperDetected
 from pytest_codegenie.errors import relative
 from pytest_codegenie.evidence.audit.anchors import DEFAULT_NAME
@@ -149,9 +150,9 @@ def verify(options: argparse.Namespace) -> int:
         print_json(as_json(found, anchors))
         return int(failed)
     for line in audit_lines(out, found, anchors):
-        print(line)
+        say(line)
     if failed:
-        print("not everything could be verified, and --strict asks for it")
+        say("not everything could be verified, and --strict asks for it")
     return int(failed)
 
 
@@ -233,12 +234,12 @@ def _anchor_note(
 ) -> None:
     place = repository.note_place()
     if any(one.place == place and one.head == found.head for one in existing):
-        print(f"{place}: head {found.head} is there already")
+        say(f"{place}: head {found.head} is there already")
         return
     repository.write_note(text)
     _print_anchored(place, found, NOTES_REF)
 
 
 def _print_anchored(place: str, found: Audit, ref: str) -> None:
-    print(f"{place}: head {found.head} of record {found.records}")
-    print(f"push it, and nobody here can change it: git push REMOTE {ref}")
+    say(f"{place}: head {found.head} of record {found.records}")
+    say(f"push it, and nobody here can change it: git push REMOTE {ref}")

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pytest_codegenie.cli.saying import say
 from pytest_codegenie.errors import ChainTamperDetected
 from pytest_codegenie.errors import relative
 from pytest_codegenie.evidence.audit.anchors import Anchor
@@ -91,4 +92,4 @@ def as_broken(exc: ChainTamperDetected) -> dict[str, Any]:
 
 def print_json(values: Mapping[str, Any]) -> None:
     """Print values as JSON that people can read too."""
-    print(json.dumps(values, indent=2, ensure_ascii=False))
+    say(json.dumps(values, indent=2, ensure_ascii=False))

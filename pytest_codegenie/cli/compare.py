@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterable
@@ -18,6 +17,7 @@ from pytest_codegenie.cli.output import require_results
 from pytest_codegenie.cli.output import warn_of_torn
 from pytest_codegenie.cli.places import add_out_option
 from pytest_codegenie.cli.places import find_named_run
+from pytest_codegenie.cli.saying import complain
 from pytest_codegenie.errors import EXIT_GATE
 from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.errors import did_you_mean
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
     cut_off = "the run is not finished" if compared.after.shortfall else ""
     verdicts = list(judge_regressions(compared, cut_off))
     for verdict in verdicts:
-        print(f"codegenie: {verdict}", file=sys.stderr)
+        complain(f"{verdict}")
     return 0 if all_met(verdicts) else EXIT_GATE
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from pytest_codegenie.cli.foresight import Checks
 from pytest_codegenie.cli.foresight import check_all
+from pytest_codegenie.cli.saying import say
 from pytest_codegenie.evidence.budget.ledger import dollars
 from pytest_codegenie.evidence.history import Estimate
 from pytest_codegenie.evidence.history import Kind
@@ -35,13 +36,13 @@ def dry_run(arguments: list[str]) -> int:
         return found.exit_code
     checks = check_all(found)
     for line in _lines(found, checks):
-        print(line)
+        say(line)
     faults = [*map(str, found.problems), *checks.faults]
     if faults:
-        print(f"\n{len(faults)} {'fault' if len(faults) == 1 else 'faults'}:")
+        say(f"\n{len(faults)} {'fault' if len(faults) == 1 else 'faults'}:")
     for fault in faults:
         first, *rest = fault.splitlines()
-        print(f"- {first}", *(f"  {line}" for line in rest), sep="\n")
+        say("\n".join([f"- {first}", *(f"  {line}" for line in rest)]))
     if found.problems:
         return max(problem.exit_code for problem in found.problems)
     return 1 if faults else found.exit_code

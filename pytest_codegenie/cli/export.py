@@ -14,6 +14,7 @@ from pytest_codegenie.cli.output import warn_of_torn
 from pytest_codegenie.cli.places import add_out_option
 from pytest_codegenie.cli.places import add_run_argument
 from pytest_codegenie.cli.places import find_named_run
+from pytest_codegenie.cli.saying import complain
 from pytest_codegenie.errors import did_you_mean
 from pytest_codegenie.errors import printable
 from pytest_codegenie.evidence import StoredRun
@@ -71,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     put(data, options.output)
     shortfall = stored.overview().shortfall
     for note in (*notes, *([shortfall] if shortfall else [])):
-        print(f"codegenie: {printable(note)}", file=sys.stderr)
+        complain(f"{printable(note)}")
     return warn_of_torn(stored, "export")
 
 

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from pytest_codegenie.cli.saying import say
+
 
 def add_command(commands: Any, summary: str) -> None:
     """Add the command to the parser."""
@@ -49,7 +51,7 @@ def add_command(commands: Any, summary: str) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the pytest command and become it."""
     arguments = list(pytest_arguments(options))
-    print(f"$ {shlex.join(['pytest', *arguments])}", flush=True)
+    say(f"$ {shlex.join(['pytest', *arguments])}")
     # As the command pytest does, nothing is imported from the working directory.
     command = [sys.executable, "-P", "-m", "pytest", *arguments]
     os.execv(sys.executable, command)  # noqa: S606 -- becoming it is the purpose

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from pytest_codegenie import __version__
+from pytest_codegenie.cli.saying import complain
 from pytest_codegenie.errors import CodegenieError
 
 
@@ -18,6 +19,7 @@ _USAGE_ERROR = 4
 #: In the order in which they are listed: name to module, and what it does.
 _COMMANDS: Mapping[str, tuple[str, str]] = {
     "new": ("new", "make a task class or a case"),
+    "import": ("import_", "make signed cases of somebody's dataset"),
     "sign": ("sign", "write cases/digests.yaml"),
     "verify": ("verify", "check task classes and their cases"),
     "list": (
@@ -29,6 +31,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
         "grade",
         "judge the patches of a run again, by today's tests and rubrics",
     ),
+    "build": ("build", "build a program from a foundry project's prompts"),
     "report": ("report", "report a run again, in any format"),
     "export": ("export", "export a run's results as data"),
     "audit": ("audit", "verify the audit chain, or anchor its head in git"),
@@ -98,13 +101,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = options.run(options)
     except CodegenieError as exc:
-        print(f"codegenie: {exc}", file=sys.stderr)
+        complain(str(exc))
         return exc.exit_code
     except OSError as exc:
         place = f"{exc.filename}: " if exc.filename else ""
-        print(f"codegenie: {place}{exc.strerror or exc}", file=sys.stderr)
+        complain(f"{place}{exc.strerror or exc}")
         return 1
     except KeyboardInterrupt:
-        print("codegenie: interrupted", file=sys.stderr)
+        complain("interrupted")
         return 2
     return code

@@ -10,6 +10,7 @@ from typing import get_args
 
 from pytest_codegenie.cli.places import add_bench_option
 from pytest_codegenie.cli.places import find_places
+from pytest_codegenie.cli.saying import say
 from pytest_codegenie.corpus import new_case
 from pytest_codegenie.corpus import new_task_class
 from pytest_codegenie.errors import CodegenieError
@@ -59,8 +60,8 @@ def run(options: argparse.Namespace) -> int:
     if kind == "task-class":
         name = options.name or _ask("name of the task class", (), None)
         directory = new_task_class(name, options.bench)
-        print(f"made {relative(directory)}")
-        print(f"next: codegenie new case {name}/<case id>")
+        say(f"made {relative(directory)}")
+        say(f"next: codegenie new case {name}/<case id>")
         return 0
     name = options.name or _ask("<task class>/<case id>", (), None)
     task_class, _, case_id = name.rpartition("/")
@@ -86,10 +87,10 @@ def run(options: argparse.Namespace) -> int:
         or _ask("curation class", get_args(CurationClass), "held-out"),
     )
     path = relative(directory)
-    print(f"made and signed {path}")
-    print("next: change its files, then")
-    print(f"  codegenie sign {relative(Path(path).parent.parent)}")
-    print(f"  codegenie verify {relative(Path(path).parent.parent)}")
+    say(f"made and signed {path}")
+    say("next: change its files, then")
+    say(f"  codegenie sign {relative(Path(path).parent.parent)}")
+    say(f"  codegenie verify {relative(Path(path).parent.parent)}")
     return 0
 
 

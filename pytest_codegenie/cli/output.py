@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from pytest_codegenie.cli.new import UsageFault
+from pytest_codegenie.cli.saying import complain
 from pytest_codegenie.documents import write_atomically
 from pytest_codegenie.errors import RunStoreError
 from pytest_codegenie.errors import relative
@@ -84,9 +85,8 @@ def warn_of_torn(run: StoredRun, what: str = "report") -> int:
     """
     if not run.is_torn():
         return 0
-    print(
-        f"codegenie: {relative(run.directory / RESULTS)}: the last line was cut off "
-        f"and is not in the {what}; the results before it are whole",
-        file=sys.stderr,
+    complain(
+        f"{relative(run.directory / RESULTS)}: the last line was cut off "
+        f"and is not in the {what}; the results before it are whole"
     )
     return 1

@@ -15,12 +15,15 @@ from pytest_codegenie.evidence import LATEST
 from pytest_codegenie.evidence import find_run
 
 
+DEFAULT_BENCH = Path("bench")
+
+
 def add_bench_option(parser: argparse.ArgumentParser) -> None:
     """Add ``--bench``."""
     parser.add_argument(
         "--bench",
         type=Path,
-        default=Path("bench"),
+        default=DEFAULT_BENCH,
         metavar="DIR",
         help="directory that holds the task classes (default: bench)",
     )

@@ -20,6 +20,7 @@ from pytest_codegenie.cli.places import add_bench_option
 from pytest_codegenie.cli.places import add_out_option
 from pytest_codegenie.cli.places import find_out
 from pytest_codegenie.cli.places import find_places
+from pytest_codegenie.cli.saying import say
 from pytest_codegenie.corpus import read_task_class
 from pytest_codegenie.documents import sync_directory
 from pytest_codegenie.errors import EXIT_GATE
@@ -101,9 +102,7 @@ def run(options: argparse.Namespace) -> int:
     )
     to_do = _to_do(gate, verdict)
     path = _write(verdict, to_do, options.tiers)
-    print(
-        verdict.to_json() if options.format == "json" else _table(verdict, to_do, path)
-    )
+    say(verdict.to_json() if options.format == "json" else _table(verdict, to_do, path))
     return 0 if verdict.sufficient else EXIT_GATE
 
 

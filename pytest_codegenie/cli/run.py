@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_codegenie.cli.dry_run import dry_run
+from pytest_codegenie.cli.saying import say
 from pytest_codegenie.evidence import LATEST
 
 
@@ -119,7 +120,7 @@ def add_command(commands: Any, summary: str) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the pytest command and become it; or rehearse it."""
     arguments = list(pytest_arguments(options))
-    print(f"$ {shlex.join(['pytest', *arguments])}", flush=True)
+    say(f"$ {shlex.join(['pytest', *arguments])}")
     if options.dry_run:
         return dry_run(arguments)
     # As the command pytest does, nothing is imported from the working directory.

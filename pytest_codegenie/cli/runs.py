@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterable
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,8 @@ from typing import Any
 from pytest_codegenie.cli.new import UsageFault
 from pytest_codegenie.cli.places import add_out_option
 from pytest_codegenie.cli.places import find_out
+from pytest_codegenie.cli.saying import complain
+from pytest_codegenie.cli.saying import say
 from pytest_codegenie.cli.tables import table
 from pytest_codegenie.errors import RunStoreError
 from pytest_codegenie.errors import relative
@@ -75,12 +76,12 @@ def run(options: argparse.Namespace) -> int:
         except RunStoreError as exc:
             faults.append(exc)
     if options.format == "json":
-        print(json.dumps([_as_json(one) for one in past], indent=2))
+        say(json.dumps([_as_json(one) for one in past], indent=2))
     elif past:
         for line in table(_HEAD, [_cells(one) for one in past], _NUMBERS):
-            print(line)
+            say(line)
     else:
-        print(f"there is no run in {relative(out / 'runs')}")
+        say(f"there is no run in {relative(out / 'runs')}")
     return tell_faults(faults)
 
 
@@ -103,7 +104,7 @@ def tell_faults(faults: Iterable[RunStoreError]) -> int:
     """Name runs that cannot be read; return the exit code."""
     code = 0
     for fault in faults:
-        print(f"codegenie: left out: {fault}", file=sys.stderr)
+        complain(f"left out: {fault}")
         code = 1
     return code
 

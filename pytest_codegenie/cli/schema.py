@@ -7,11 +7,16 @@ import json
 from typing import Any
 
 from pytest_codegenie.cli.new import UsageFault
+from pytest_codegenie.cli.saying import say
 from pytest_codegenie.config import RunConfig
 from pytest_codegenie.errors import did_you_mean
 from pytest_codegenie.evidence.promotion.gate import PromotionVerdict
 from pytest_codegenie.evidence.promotion.gate import Recommendation
 from pytest_codegenie.evidence.promotion.tiers import TrustTiers
+from pytest_codegenie.harness.foundry.records import BuildState
+from pytest_codegenie.harness.foundry.records import ControlPlane
+from pytest_codegenie.harness.foundry.records import HarnessFile
+from pytest_codegenie.harness.foundry.records import PromptMetadata
 from pytest_codegenie.models import Record
 from pytest_codegenie.models import schemas
 from pytest_codegenie.task_files import TaskFile
@@ -23,6 +28,10 @@ FILES: tuple[type[Record], ...] = (
     RunConfig,
     TaskFile,
     TestsFile,
+    PromptMetadata,
+    HarnessFile,
+    ControlPlane,
+    BuildState,
     TrustTiers,
     PromotionVerdict,
     Recommendation,
@@ -59,5 +68,5 @@ def run(options: argparse.Namespace) -> int:
                 f"{', '.join(sorted(known))}"
             )
         shown = known[options.record]
-    print(json.dumps(shown, indent=2, sort_keys=True))
+    say(json.dumps(shown, indent=2, sort_keys=True))
     return 0

@@ -8,6 +8,8 @@ from typing import Any
 
 from pytest_codegenie.cli.places import add_bench_option
 from pytest_codegenie.cli.places import find_places
+from pytest_codegenie.cli.saying import complain
+from pytest_codegenie.cli.saying import say
 from pytest_codegenie.corpus import plan_signing
 from pytest_codegenie.corpus import sign
 from pytest_codegenie.errors import relative
@@ -40,24 +42,23 @@ def run(options: argparse.Namespace) -> int:
         if not plan.changes:
             # Writing it anyway remembers the listing of each case on this machine.
             sign(plan)
-            print(f"{place}: {len(plan.after)} cases, nothing changed")
+            say(f"{place}: {len(plan.after)} cases, nothing changed")
             continue
-        print(f"{place}:")
+        say(f"{place}:")
         for line in plan.changes:
-            print(f"  {line}")
+            say(f"  {line}")
         if not options.yes and not _agreed(place):
             return 1
         sign(plan)
-        print(f"  signed {len(plan.after)} cases")
+        say(f"  signed {len(plan.after)} cases")
     return 0
 
 
 def _agreed(place: str) -> bool:
     if not sys.stdin.isatty():
-        print(
-            f"codegenie: {place} is not signed: this is no terminal to ask at; look at "
-            "the changes, then say --yes",
-            file=sys.stderr,
+        complain(
+            f"{place} is not signed: this is no terminal to ask at; look at "
+            "the changes, then say --yes"
         )
         return False
     try:

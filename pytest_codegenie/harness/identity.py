@@ -121,7 +121,9 @@ class Identities:
             "case": canonical_json(case),
             "trial": str(job.trial).encode(),
             "agent": canonical_json(agent),
-            "harness": canonical_json(self._parts(job.parts.harnesses)),
+            "harness": canonical_json(
+                self._parts({**job.parts.harnesses, **job.parts.gates})
+            ),
             "codegenie": f"{pytest_codegenie.__version__} {own_code()}".encode(),
             "environment": self._machine(),
             "workspace": canonical_json(workspace),
@@ -184,11 +186,11 @@ class Identities:
         if module.partition(".")[0] == pytest_codegenie.__name__:
             return [reference]
         if module not in self._code:
-            self._code[module] = _module_digest(module)
+            self._code[module] = module_digest(module)
         return [reference, self._code[module]]
 
 
-def _module_digest(name: str) -> str:
+def module_digest(name: str) -> str:
     """Return the digest of a module's file; "" where it has none."""
     try:
         spec = importlib.util.find_spec(name)

@@ -9,6 +9,8 @@ well come from a record: whose patch it is makes no difference from there on.
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
+from typing import Protocol
 
 from pytest_codegenie.corpus import CaseTask
 from pytest_codegenie.errors import CaseError
@@ -31,6 +33,7 @@ from pytest_codegenie.models import Provenance
 from pytest_codegenie.models import utc_now
 from pytest_codegenie.processes import redacting
 from pytest_codegenie.scoring import score_case
+from pytest_codegenie.workspaces import Base
 
 
 #: The failure mode for a fault that nobody foresaw, by the phase it came in.
@@ -50,36 +53,51 @@ class PatchHarness:
 
     def run(self, job: CaseJob, task: CaseTask) -> CaseResult:
         """Run one case. Whatever goes wrong with the case is in the result."""
-        return _PatchRun(job, task).run()
+        return PatchRun(job, task, Solving).run()
 
     def judge(
         self, job: CaseJob, task: CaseTask, output: AgentOutput, provenance: Provenance
     ) -> CaseResult:
         """Judge what an agent left before, as if it had just left it."""
-        return _PatchRun(job, task, output).run(provenance)
+        return PatchRun(job, task, lambda _: Recorded(output)).run(provenance)
 
 
-class _PatchRun:
+class Source(Protocol):
+    """Where a patch comes from: an agent at work, a build, a record."""
+
+    @property
+    def output(self) -> AgentOutput | None:
+        """What the agent left, as far as it is known; None before it was started."""
+        ...
+
+    def prepare(self) -> None:
+        """Look whether there is any sense in beginning."""
+        ...
+
+    def work(self, base: Base) -> str:
+        """Return the patch, "" for no change; ``output`` has it too."""
+        ...
+
+
+class PatchRun:
     """One run of one case: what is known so far, and the steps.
 
     Args:
         job: What to run.
         task: Of the case.
-        recorded: What an agent left before; None: the agent is started.
+        make_source: Makes what the patch comes from, in the case's room.
     """
 
     def __init__(
-        self, job: CaseJob, task: CaseTask, recorded: AgentOutput | None = None
+        self, job: CaseJob, task: CaseTask, make_source: Callable[[CaseRoom], Source]
     ) -> None:
         self.job = job
         self.room = CaseRoom(job, task)
-        #: Where the patch comes from.
-        self.source: Solving | Recorded = (
-            Solving(self.room) if recorded is None else Recorded(recorded)
-        )
+        self.source = make_source(self.room)
         self.evaluation: EvalResult | None = None
 
     def run(self, provenance: Provenance = "run") -> CaseResult:
+        """Take all steps; whatever goes wrong with the case is in the result."""
         started_at = utc_now()
         kept: str | None = None
         try:
@@ -183,6 +201,7 @@ class _PatchRun:
             agent=agent,
             patch=agent.patch,
             evaluation=self.evaluation,
+            attempts=getattr(self.source, "attempts", 1),
             artifacts=self.room.artifacts,
         )
 

@@ -176,20 +176,22 @@ def _score(
         if isinstance(score, BenchScore):
             answer = score.model_dump_json()
         else:
-            print(f"score() returned {type(score).__name__}, not a BenchScore")
+            sys.stdout.write(
+                f"score() returned {type(score).__name__}, not a BenchScore\n"
+            )
             answer = ""
         data = answer.encode()
         while data:
             data = data[os.write(answer_fd, data) :]
     except SystemExit as exc:
-        print(f"score() exited with {exc.code!r}")
+        sys.stdout.write(f"score() exited with {exc.code!r}\n")
         exit_code = 1
     except BaseException as exc:
         exit_code = 1
         traceback.print_exc()
         # The last line is what a report shows; an exception may have several.
         words = " ".join(str(exc).split())
-        print(f"score() raised {type(exc).__name__}: {words}", file=sys.stderr)
+        sys.stderr.write(f"score() raised {type(exc).__name__}: {words}\n")
     finally:
         with contextlib.suppress(BaseException):
             sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""The example package is installed, used and tested as its page says."""
+"""The example packages are installed, used and tested as their pages say."""
 
 from __future__ import annotations
 
@@ -16,32 +16,48 @@ from examples.conftest import Walk
 from examples.conftest import read_blocks
 
 
-PACKAGE = DOCS / "examples" / "my-agent-plugin"
-PAGE = DOCS / "how-to" / "write-an-agent.md"
+#: The package, its page, the modules that the page has to quote, and how many commands
+#: it has at the least.
+EXAMPLES = [
+    ("my-agent-plugin", "write-an-agent", ("plugin", "agent", "reporter"), 8),
+    ("my-dataset-plugin", "write-a-dataset", ("plugin", "dataset"), 7),
+]
+each_package = pytest.mark.parametrize(
+    ("name", "page", "modules", "commands"), EXAMPLES, ids=[row[0] for row in EXAMPLES]
+)
 
 
-def quoted() -> dict[str, str]:
-    """Return the files of the package that the page quotes, by their paths in it."""
-    titles = ((block.title, block.text) for block in read_blocks(PAGE))
+def quoted(name: str, page: str) -> dict[str, str]:
+    """Return the files of a package that its page quotes, by their paths in it."""
+    blocks = read_blocks(DOCS / "how-to" / f"{page}.md")
     return {
-        title.removeprefix(f"{PACKAGE.name}/"): text
-        for title, text in titles
-        if title.startswith(f"{PACKAGE.name}/")
+        block.title.removeprefix(f"{name}/"): block.text
+        for block in blocks
+        if block.title.startswith(f"{name}/")
     }
 
 
-def test_what_the_page_quotes_is_what_is_there() -> None:
-    files = quoted()
+@each_package
+def test_what_the_page_quotes_is_what_is_there(
+    name: str, page: str, modules: tuple[str, ...], commands: int
+) -> None:
+    files = quoted(name, page)
+    source = f"src/{name.replace('-', '_')}"
     assert set(files) >= {
         "pyproject.toml",
-        *(f"src/my_agent_plugin/{name}.py" for name in ("plugin", "agent", "reporter")),
+        *(f"{source}/{module}.py" for module in modules),
     }
-    for name, text in files.items():
-        assert text == (PACKAGE / name).read_text(encoding="utf-8"), name
+    for path, text in files.items():
+        there = DOCS / "examples" / name / path
+        assert text == there.read_text(encoding="utf-8"), path
 
 
-def test_the_package_imports_nothing_where_it_is_not_used() -> None:
-    text = (PACKAGE / "src/my_agent_plugin/plugin.py").read_text(encoding="utf-8")
+@each_package
+def test_the_package_imports_nothing_where_it_is_not_used(
+    name: str, page: str, modules: tuple[str, ...], commands: int
+) -> None:
+    module = f"{name.replace('-', '_')}/plugin.py"
+    text = (DOCS / "examples" / name / "src" / module).read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if "import" in line.split(" ")]
     assert lines == ["from __future__ import annotations"]
 
@@ -86,17 +102,24 @@ def fault() -> str:
 
 
 @pytest.mark.skipif(bool(fault()), reason=fault())
+@each_package
 def test_the_page_works_from_installing_it_to_its_own_tests(
-    tmp_path: Path, programs: Path
+    tmp_path: Path,
+    programs: Path,
+    name: str,
+    page: str,
+    modules: tuple[str, ...],
+    commands: int,
 ) -> None:
     reader = tmp_path / "reader"
     copied = shutil.copytree(
-        PACKAGE,
-        reader / PACKAGE.name,
+        DOCS / "examples" / name,
+        reader / name,
         ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"),
     )
     before = {path: path.read_bytes() for path in copied.rglob("*") if path.is_file()}
-    assert Walk(reader, programs=programs).take(PAGE) >= 8
+    taken = Walk(reader, programs=programs).take(DOCS / "how-to" / f"{page}.md")
+    assert taken >= commands
     # The page's files are the package's: writing them changed nothing.
     assert {path: path.read_bytes() for path in before} == before
-    assert "my_agent_plugin" not in sys.modules
+    assert name.replace("-", "_") not in sys.modules

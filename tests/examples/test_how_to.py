@@ -26,7 +26,16 @@ import pytest
         "write-a-plugin",
         "write-a-workspace",
         "add-a-case",
+        "import-a-dataset",
+        "run-a-dataset-file",
+        "import-swe-bench",
+        "say-where-code-comes-from",
+        "check-an-imported-bench",
+        "import-your-own",
         "test-runners",
+        "import-inspect",
+        "one-file-datasets",
+        "quixbugs-and-exercism",
     ],
 )
 def test_the_page_works(page: str, walk_through: Callable[[str], Path]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from pytest_codegenie import load_run
 
 
@@ -20,3 +22,11 @@ def test_the_tutorial_works(walk_through: Callable[[str], Path]) -> None:
         "astray": [("careless", "error")],
         "careless": [("careless", "failed")],
     }
+
+
+def test_the_program_is_built(walk_through: Callable[[str], Path]) -> None:
+    pytest.importorskip("pylint", reason="pip install 'pytest-codegenie[foundry]'")
+    directory = walk_through("build-a-program.md")
+    built = (directory / "slug" / "src" / "slug.py").read_text(encoding="utf-8")
+    assert "def words" in built
+    assert "def slug" not in built

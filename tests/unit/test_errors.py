@@ -17,9 +17,11 @@ from pytest_codegenie.errors import BenchCaseLoadError
 from pytest_codegenie.errors import ChainTamperDetected
 from pytest_codegenie.errors import CodegenieError
 from pytest_codegenie.errors import ConfigError
+from pytest_codegenie.errors import DatasetError
 from pytest_codegenie.errors import EvaluatorError
 from pytest_codegenie.errors import GradeRefused
 from pytest_codegenie.errors import IncompleteReportForPromotion
+from pytest_codegenie.errors import ProjectError
 from pytest_codegenie.errors import PromotionMustBeHumanAuthorized
 from pytest_codegenie.errors import RubricError
 from pytest_codegenie.errors import RunDiffers
@@ -186,6 +188,18 @@ ALL: list[tuple[CodegenieError, tuple[object, ...], int, str]] = [
         ("last", "there is no run 'last'"),
         4,
         "there is no run 'last'",
+    ),
+    (
+        DatasetError("rows.jsonl, line 3 (a__b-1)", "patch", "is missing\n"),
+        ("rows.jsonl, line 3 (a__b-1)", "patch", "is missing\n"),
+        6,
+        "rows.jsonl, line 3 (a__b-1): patch: is missing\\n",
+    ),
+    (
+        ProjectError("slug/prompt.md", "P-003 stands twice", 7),
+        ("slug/prompt.md", "P-003 stands twice", 7),
+        4,
+        "slug/prompt.md, line 7: P-003 stands twice",
     ),
     (
         GradeRefused("r1", ["demo/a", "demo/b\n"]),
