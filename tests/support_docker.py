@@ -11,6 +11,8 @@ from pytest_codegenie.workspaces.docker.workspace import DockerWorkspace
 
 
 BASE = "codegenie-base:1-python3.11"
+#: Ends all that a command has started, not only the command.
+_WITHIN = ("timeout", "--kill-after=5", "400")
 _BUILD = Path(__file__).parents[1] / "docker" / "base" / "build"
 
 
@@ -30,9 +32,8 @@ def build_base(engine: str) -> str:
     """Return "" if an engine has our base image now, or else why not."""
     if shutil.which(engine) is None:
         return f"no command {engine!r} to make {BASE} with ({_BUILD.name})"
-    done = subprocess.run(
-        [str(_BUILD), engine], capture_output=True, check=False, timeout=600
-    )
+    command = [*_WITHIN, str(_BUILD), engine]
+    done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode:
         words = done.stderr.decode(errors="replace").strip()[-500:]
         return f"{BASE} cannot be made (apt-get install mmdebstrap): {words}"

@@ -6,6 +6,8 @@ import importlib
 
 import pytest
 from integration.sessions import Project
+from support_warm import start_workers_warm
+from support_warm import warm_python
 
 
 # A session that runs in this process forgets at its end what it was the first to
@@ -28,4 +30,13 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Proje
     """A directory with a bench that has no case yet."""
     # It imports all of hypothesis at the end of every session: seconds for nothing.
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+    start_workers_warm(monkeypatch)
+    words = (*warm_python(), "-m", "pytest")
+    monkeypatch.setattr(pytester, "_getpytestargs", lambda: words)
     return Project(pytester)
+
+
+@pytest.fixture
+def cold_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each process of a test start an interpreter of its own, not a fork."""
+    monkeypatch.setenv("TESTS_START_COLD", "1")

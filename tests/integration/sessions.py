@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from support import Bench
+from support_warm import warm_python
 
 from pytest_codegenie import load_run
 from pytest_codegenie.evidence import Run
@@ -109,7 +110,7 @@ class Project:
     ) -> subprocess.CompletedProcess[str]:
         """Run the command ``codegenie`` to its end."""
         return subprocess.run(
-            [sys.executable, "-m", "pytest_codegenie.cli", *arguments],
+            [*warm_python(), "-m", "pytest_codegenie.cli", *arguments],
             cwd=self.path,
             input=stdin,
             capture_output=True,

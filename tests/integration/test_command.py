@@ -18,6 +18,7 @@ from integration.sessions import NEVER_JUDGED
 from integration.sessions import RIGHT_IF_MENDED
 from integration.sessions import Project
 from support import Bench
+from support_warm import warm_python
 
 from pytest_codegenie.cli import main
 
@@ -33,7 +34,7 @@ def converse(
     """Run the command on a terminal; return (exit code, all it showed)."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "pytest_codegenie.cli", *arguments],
+        [*warm_python(), "-m", "pytest_codegenie.cli", *arguments],
         cwd=project.path,
         stdin=theirs,
         stdout=theirs,

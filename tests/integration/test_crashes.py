@@ -28,6 +28,9 @@ from pytest_codegenie.evidence import load_run
 from pytest_codegenie.evidence import read_plain_results
 
 
+#: What dies here is the process itself, not what stands for it.
+pytestmark = pytest.mark.usefixtures("cold_starts")
+
 CASES = tuple(f"case-{letter}" for letter in "abcdef")
 #: A run that is not done after as many deaths never will be.
 _MOST_ROUNDS = 60

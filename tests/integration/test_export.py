@@ -27,6 +27,7 @@ from integration.sessions import properties
 from support import FIX
 from support_runs import result
 from support_runs import store_run
+from support_warm import warm_python
 
 from pytest_codegenie import load_run
 from pytest_codegenie.cli import main
@@ -98,7 +99,7 @@ def test_parquet_is_nothing_for_a_terminal(project: Project) -> None:
     store(project, [result("a")])
     ours, theirs = os.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "pytest_codegenie.cli", "export", "--format=parquet"],
+        [*warm_python(), "-m", "pytest_codegenie.cli", "export", "--format=parquet"],
         cwd=project.path,
         stdout=theirs,
         stderr=subprocess.PIPE,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 
 import pytest
 from integration.sessions import ALWAYS_RIGHT
 from integration.sessions import Project
 from support_terminal import Terminal
+from support_warm import warm_python
 
 
 #: What erases the lines; pytest itself never writes it.
@@ -39,7 +39,7 @@ class Watched:
         columns: int = 80,
         rows: int = 30,
     ) -> Terminal:
-        argv = [sys.executable, "-m", "pytest", "--codegenie", self.option]
+        argv = [*warm_python(), "-m", "pytest", "--codegenie", self.option]
         return Terminal(
             [*argv, *arguments],
             self.project.path,

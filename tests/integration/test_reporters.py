@@ -17,6 +17,7 @@ from integration.sessions import assert_no_traceback
 from integration.sessions import wait_until
 from support_runs import result
 from support_runs import store_run
+from support_warm import warm_python
 
 from pytest_codegenie.cli import main
 
@@ -419,7 +420,7 @@ def test_colours_are_for_terminals_that_want_them(
 def on_a_terminal(project: Project, env: dict[str, str]) -> str:
     ours, theirs = os.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "pytest_codegenie.cli", "report"],
+        [*warm_python(), "-m", "pytest_codegenie.cli", "report"],
         cwd=project.path,
         env={**os.environ, **env},
         stdin=theirs,

@@ -6,6 +6,9 @@ import pytest
 from integration.sessions import Project
 
 
+#: What is imported is what these look at.
+pytestmark = pytest.mark.usefixtures("cold_starts")
+
 LIST_OUR_MODULES = """
 import sys
 def pytest_unconfigure():

@@ -9,6 +9,10 @@ from integration.sessions import Project
 from integration.sessions import assert_no_traceback
 
 
+#: Workers as users have them.
+pytestmark = pytest.mark.usefixtures("cold_starts")
+
+
 @pytest.fixture
 def project(project: Project) -> Project:
     project.case("first")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.server
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -144,16 +146,21 @@ def in_new_process(code: str, **variables: str) -> str:
 def acting_once_started(dock: Dock, act: Callable[[str], object]) -> Iterator[None]:
     """Call ``act`` with the container, once its program has made ``/scratch/up``."""
     up = dock.made[-1].scratch / "up"
+    over = threading.Event()
 
     def wait_and_act() -> None:
         while not up.exists():
-            pass
+            if over.wait(0.005):
+                return  # no container was started
         act(dock.containers()[0])
 
-    thread = threading.Thread(target=wait_and_act)
+    thread = threading.Thread(target=wait_and_act, daemon=True)
     thread.start()
-    yield
-    thread.join()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 UP = "touch /scratch/up"
@@ -235,11 +242,14 @@ def test_nothing_of_the_host_is_bound_but_the_workspace(dock: Dock) -> None:
     mounts: list[dict[str, Any]] = []
 
     def look(container: str) -> None:
-        mounts.extend(dock.engine.api.inspect_container(container)["Mounts"])
-        (workspace.scratch / "down").touch()
+        try:
+            mounts.extend(dock.engine.api.inspect_container(container)["Mounts"])
+        finally:
+            (workspace.scratch / "down").touch()
 
+    wait = "until [ -e /scratch/down ]; do sleep 0.01; done"
     with acting_once_started(dock, look):
-        run(workspace, "/bin/sh", "-c", f"{UP}; until [ -e /scratch/down ]; do :; done")
+        run(workspace, "/bin/sh", "-c", f"{UP}; {wait}", timeout_seconds=60.0)
     places = {mount["Destination"]: Path(mount["Source"]) for mount in mounts}
     writable = {mount["Destination"] for mount in mounts if mount["RW"]}
     assert set(places) == writable | {"/run/codegenie"}
@@ -307,6 +317,71 @@ def test_an_image_that_is_not_there_is_named_with_the_remedy(dock: Dock) -> None
     words = str(caught.value)
     assert "there is no image 'localhost:1/no-such-image:7' here" in words
     assert "docker load" in words
+
+
+NO_END = """\
+import json, sys
+from pathlib import Path
+from pytest_codegenie.errors import WorkspaceUnavailable
+from pytest_codegenie.workspaces import Recipe, WorkspaceSpec
+from pytest_codegenie.workspaces.docker.workspace import DockerWorkspace
+
+place = Path(sys.argv[1])
+workspace = DockerWorkspace()
+workspace.configure(WorkspaceSpec(place, place / "cache", setup_seconds=0.5))
+try:
+    workspace.provide(Recipe(place, "acme/demo", image="far.example.org/away:1"))
+except WorkspaceUnavailable as exc:
+    print(exc)
+"""
+
+
+class Stalled(http.server.BaseHTTPRequestHandler):
+    """An engine that answers, and whose pulls do not end."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        if "/images/" in self.path:
+            self.answer(404, {"message": "No such image"})
+        else:
+            about = {"Version": "1", "ApiVersion": "1.41", "MinAPIVersion": "1.12"}
+            self.answer(200, about)
+
+    def do_POST(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.rfile.read(1)  # until the one who asks goes away
+
+    def answer(self, code: int, value: dict[str, str]) -> None:
+        data = json.dumps(value).encode()
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_pull_that_does_not_end_is_given_up(tmp_path: Path) -> None:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Stalled) as engine:
+        threading.Thread(target=engine.serve_forever, args=(0.02,)).start()
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", NO_END, str(tmp_path)],
+                env={
+                    **os.environ,
+                    "DOCKER_HOST": f"tcp://127.0.0.1:{engine.server_port}",
+                },
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+        finally:
+            engine.shutdown()
+    assert done.stdout.startswith("there is no image 'far.example.org/away:1' here")
+    assert "it did not end within 0.5 seconds" in done.stdout
 
 
 def test_an_image_with_another_python_is_refused(dock: Dock) -> None:
@@ -412,6 +487,7 @@ def test_a_command_that_does_not_end_is_ended(dock: Dock) -> None:
 
 def test_an_endpoint_is_reached_by_the_agent_and_by_nobody_else(dock: Dock) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(60)  # of a program that never comes
         port = server.getsockname()[1]
         workspace = dock.prepared(endpoints=(f"localhost:{port}",))
         code = (
@@ -420,11 +496,12 @@ def test_an_endpoint_is_reached_by_the_agent_and_by_nobody_else(dock: Dock) -> N
         )
 
         def answer() -> None:
-            connection, _ = server.accept()
-            with connection:
-                connection.sendall(connection.recv(9).upper())
+            with contextlib.suppress(OSError):
+                connection, _ = server.accept()
+                with connection:
+                    connection.sendall(connection.recv(9).upper())
 
-        thread = threading.Thread(target=answer)
+        thread = threading.Thread(target=answer, daemon=True)
         thread.start()
         argv = (workspace.environment.python, "-c", code)
         assert run(workspace, *argv).stdout == b"b'HELLO'\n"
@@ -602,6 +679,7 @@ def podman(tmp_path: Path) -> Iterator[str]:
             with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
                 probe.connect(path)
                 break
+            time.sleep(0.01)
         yield address
     finally:
         service.terminate()

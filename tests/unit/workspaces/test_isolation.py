@@ -465,11 +465,13 @@ def answering() -> Iterator[str]:
                     connection.sendall(b"answer")
 
     with socket.create_server(("127.0.0.1", 0)) as server:
-        thread = threading.Thread(target=serve)
+        thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        yield str(server.getsockname()[1])
-        server.shutdown(socket.SHUT_RDWR)
-        thread.join()
+        try:
+            yield str(server.getsockname()[1])
+        finally:
+            server.shutdown(socket.SHUT_RDWR)  # wakes the thread; closing does not
+            thread.join()
 
 
 @isolates("reach more than the `host:port`s that are listed", open_in=SHARES_NETWORK)

@@ -7,7 +7,6 @@ import os
 import secrets
 import signal
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,17 +69,23 @@ def test_a_program_that_is_told_to_end_does_so_as_at_the_end_of_its_time(
     reaction = "" if deaf else "echo tidied; exit 3"
     script = f"trap '{reaction}' TERM; echo ready; while :; do sleep 0.01; done"
 
+    over = threading.Event()
+
     def tell() -> None:
         while not (log.exists() and b"ready" in log.read_bytes()):
-            time.sleep(0.01)
+            if over.wait(0.01):
+                return  # it was never started
         stop.touch()
 
-    teller = threading.Thread(target=tell)
+    teller = threading.Thread(target=tell, daemon=True)
     teller.start()
     argv = ["/bin/sh", "-c", script]
     grace = 0.2 if deaf else 60
-    done = lab.run(workspace, argv, log_path=log, stop=stop, grace_seconds=grace)
-    teller.join()
+    try:
+        done = lab.run(workspace, argv, log_path=log, stop=stop, grace_seconds=grace)
+    finally:
+        over.set()
+        teller.join()
     assert (done.stopped, done.timed_out) == (True, False)
     assert done.exit_code == (-signal.SIGKILL if deaf else 3)
     assert done.stdout == (b"ready\n" if deaf else b"ready\ntidied\n")
