@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_codegenie.harness.foundry.harness_runner import BuildSettings
+from pytest_codegenie.harness.foundry.build_settings import BuildSettings
 from pytest_codegenie.harness.foundry.harness_runner import HarnessRunner
 from pytest_codegenie.harness.foundry.quality_gate import QualityGate
 from pytest_codegenie.harness.foundry.records import Thresholds

@@ -7,36 +7,29 @@ import dataclasses
 import math
 import os
 import sys
-from collections.abc import Iterator
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from pytest_codegenie.agents import InstalledAgent
+from pytest_codegenie.cli.build_dry_run import rehearse
 from pytest_codegenie.cli.build_progress import BuildProgress
+from pytest_codegenie.cli.build_status import show_status
 from pytest_codegenie.cli.new import UsageFault
 from pytest_codegenie.cli.saying import complain
 from pytest_codegenie.cli.saying import say
-from pytest_codegenie.cli.tables import table
 from pytest_codegenie.config import load_config
-from pytest_codegenie.errors import AgentUnavailable
 from pytest_codegenie.errors import relative
-from pytest_codegenie.harness.foundry.harness_runner import BuildSettings
+from pytest_codegenie.harness.foundry.allowance import Allowance
+from pytest_codegenie.harness.foundry.build_settings import BuildSettings
+from pytest_codegenie.harness.foundry.build_settings import agent_of
 from pytest_codegenie.harness.foundry.harness_runner import HarnessRunner
-from pytest_codegenie.harness.foundry.harness_runner import agent_of
 from pytest_codegenie.harness.foundry.history import History
-from pytest_codegenie.harness.foundry.instructions import max_retries_of
-from pytest_codegenie.harness.foundry.instructions import thresholds_of
 from pytest_codegenie.harness.foundry.project import Project
 from pytest_codegenie.harness.foundry.project import open_project
-from pytest_codegenie.harness.foundry.records import BuildState
 from pytest_codegenie.harness.foundry.results import BuildResult
 from pytest_codegenie.harness.foundry.rooms import Surroundings
-from pytest_codegenie.harness.foundry.state_registry import StateRegistry
 from pytest_codegenie.models import AgentSpec
-from pytest_codegenie.parts import UnknownPartError
 from pytest_codegenie.parts import make_part
 from pytest_codegenie.session.installed import installed_parts
 from pytest_codegenie.session.scratch import Scratch
@@ -122,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
     """Build, or show how far the project is."""
     path, wants_status = _read_words(options.words)
     if wants_status:
-        return _show_status(open_project(path))
+        return show_status(open_project(path))
     project = open_project(path)
     surroundings = _surroundings(project, options.workspace)
     settings = BuildSettings(
@@ -134,7 +127,7 @@ def run(options: argparse.Namespace) -> int:
         from_scratch=options.from_scratch,
     )
     if options.dry_run:
-        return _rehearse(HarnessRunner(path, settings, surroundings=surroundings))
+        return rehearse(HarnessRunner(path, settings, surroundings=surroundings))
     _ask(options, project)
     if options.undo:
         runner = HarnessRunner(path, settings, surroundings=surroundings)
@@ -222,10 +215,8 @@ def _build(
     scratch = Scratch("build")
     try:
         surroundings = dataclasses.replace(surroundings, scratch_root=scratch.path)
-        retries = {
-            prompt["id"]: _retries(settings, project, prompt)
-            for prompt in project.prompts
-        }
+        allowance = Allowance(project, settings)
+        retries = {one["id"]: allowance.retries_of(one) for one in project.prompts}
         agent = settings.agent.name if settings.agent else ""
         say(
             f"codegenie build {relative(project.path)}: agent {agent}, workspace "
@@ -244,14 +235,6 @@ def _build(
     return result.exit_code
 
 
-def _retries(
-    settings: BuildSettings, project: Project, prompt: Mapping[str, Any]
-) -> int:
-    if settings.max_retries is not None:
-        return settings.max_retries
-    return max_retries_of(project.harness.limits, prompt)
-
-
 def _tell_end(project: Project, result: BuildResult) -> None:
     cost = f", {result.cost_usd:.4f} USD" if result.cost_usd else ""
     facts = (
@@ -268,119 +251,3 @@ def _tell_end(project: Project, result: BuildResult) -> None:
     complain(result.message)
     if result.remedy:
         complain(result.remedy)
-
-
-# -- what a build would do, and how far one is --------------------------------------
-
-
-def _rehearse(runner: HarnessRunner) -> int:
-    """Show what would be done; return 1 where something is missing for it."""
-    project, settings = runner.project, runner.settings
-    registry = StateRegistry(project.path)
-    registry.load()
-    completed = [] if settings.from_scratch else registry.state.completed
-    for line in table(
-        ("prompt", "title", "state", "retries", "coverage", "pylint"),
-        [
-            _planned(runner, prompt, completed)
-            for prompt in project.prompts
-            if prompt["id"] in runner.prompt_ids
-        ],
-        right=("retries", "coverage", "pylint"),
-    ):
-        say(line)
-    names = [gate.name for gate in runner.gate.gates]
-    say(f"gates: {', '.join(['tests', 'coverage', 'pylint', *names])}")
-    limits = runner.limits
-    cap = "" if limits.max_cost_usd is None else f", {limits.max_cost_usd:g} USD"
-    say(f"limits: {limits.max_iterations} tries of all prompts{cap}")
-    faults = list(_faults(runner))
-    for fault in faults:
-        complain(fault)
-    return 1 if faults else 0
-
-
-def _planned(
-    runner: HarnessRunner, prompt: Mapping[str, Any], completed: list[str]
-) -> tuple[str, ...]:
-    wanted = thresholds_of(runner.project, prompt)
-    return (
-        prompt["id"],
-        prompt["metadata"].get("title", ""),
-        "complete" if prompt["id"] in completed else "to do",
-        str(_retries(runner.settings, runner.project, prompt)),
-        f"{wanted.coverage:g}",
-        f"{wanted.pylint:g}",
-    )
-
-
-def _faults(runner: HarnessRunner) -> Iterator[str]:
-    """Yield what would keep a build from its first try, as far as it can be told."""
-    spec = runner.settings.agent
-    assert spec is not None, "the command has chosen one"
-    try:
-        agent = make_part("agent", spec.name, runner.surroundings.parts.agents)
-        agent.configure(spec.options)
-    except (UnknownPartError, AgentUnavailable) as exc:
-        yield str(exc)
-        return
-    workspace = make_part(
-        "workspace",
-        runner.surroundings.workspace,
-        runner.surroundings.parts.workspaces,
-    )
-    if isinstance(agent, InstalledAgent):
-        environment = {**os.environ, **agent.get_environment(), **spec.env}
-        if fault := agent.probe(environment, shared=workspace.shares_programs):
-            yield fault
-    if not runner.settings.from_scratch:
-        yield from _changed(runner)
-
-
-def _changed(runner: HarnessRunner) -> Iterator[str]:
-    known = runner.registry.state.documents
-    found = runner.project.digests()
-    for name in known:
-        if found[name] != known[name]:
-            yield (
-                f"{relative(runner.project.path / name)} changed since the build "
-                "began: put it back, or begin again (--from-scratch)"
-            )
-
-
-def _show_status(project: Project) -> int:
-    """Print how far a project is; nothing of it is changed."""
-    registry = StateRegistry(project.path)
-    registry.load()
-    for problem in registry.problems:
-        complain(problem)
-    state = registry.state
-    upcoming = registry.get_next_prompt(project.prompt_ids)
-    rows = [_status_row(prompt, state, upcoming) for prompt in project.prompts]
-    head = ("prompt", "title", "state", "tries", "coverage", "pylint", "commit")
-    for line in table(head, rows, right=("tries", "coverage", "pylint")):
-        say(line)
-    done = sum(one in state.completed for one in project.prompt_ids)
-    cost = f", {state.cost_usd:.4f} USD" if state.cost_usd else ""
-    say(f"{done} of {len(rows)} prompts complete, {state.iterations} tries{cost}")
-    if state.start:
-        say(f"each step: {History(project.work / 'history.git').command}")
-    return 1 if registry.problems else 0
-
-
-def _status_row(
-    prompt: Mapping[str, Any], state: BuildState, upcoming: str | None
-) -> tuple[str, ...]:
-    number = prompt["id"]
-    done = number in state.completed
-    figures = state.gates.get(number)
-    measured = figures is not None and figures.first_passed is not None
-    return (
-        number,
-        prompt["metadata"].get("title", ""),
-        "complete" if done else "next" if number == upcoming else "to do",
-        str(figures.tries) if figures else "0",
-        f"{figures.coverage:g}" if figures and measured else "",
-        f"{figures.pylint_score:g}" if figures and measured else "",
-        state.commits.get(number, "")[:12],
-    )

@@ -98,6 +98,9 @@ class BuildProgress:
 
     def _on_try_phase(self, payload: Mapping[str, Any]) -> None:
         self._phase = payload["phase"]
+        # A phase may be over before the line is drawn by itself.
+        if self._live is not None:
+            self._live.refresh()
 
     def _on_gates_run(self, payload: Mapping[str, Any]) -> None:
         self._phase = _figures(payload)

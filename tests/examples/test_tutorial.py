@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from pytest_codegenie import load_run
+from pytest_codegenie.harness.foundry.project import open_project
+from pytest_codegenie.parts import BUILTIN_PARTS
+from pytest_codegenie.parts import make_part
 
 
 def test_the_tutorial_works(walk_through: Callable[[str], Path]) -> None:
@@ -30,3 +33,8 @@ def test_the_program_is_built(walk_through: Callable[[str], Path]) -> None:
     built = (directory / "slug" / "src" / "slug.py").read_text(encoding="utf-8")
     assert "def words" in built
     assert "def slug" not in built
+    # And what the page says of a real agent is something that it takes.
+    wanted = open_project(directory / "slug").harness.agent
+    assert wanted is not None
+    agent = make_part("agent", wanted.name, BUILTIN_PARTS.agents)
+    agent.configure(wanted.options)

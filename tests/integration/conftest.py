@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+from pathlib import Path
 
 import pytest
 from integration.sessions import Project
@@ -40,3 +42,16 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Proje
 def cold_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each process of a test start an interpreter of its own, not a fork."""
     monkeypatch.setenv("TESTS_START_COLD", "1")
+
+
+@pytest.fixture(scope="session")
+def kept_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where environments are kept, whichever worker a test runs on.
+
+    For later runs too where ``CODEGENIE_TEST_CACHE`` names a directory.
+    """
+    kept = os.environ.get("CODEGENIE_TEST_CACHE")
+    if kept:
+        return Path(kept)
+    place = tmp_path_factory.getbasetemp()
+    return (place.parent if "PYTEST_XDIST_WORKER" in os.environ else place) / "cache"

@@ -193,7 +193,7 @@ def test_a_cost_cap_ends_the_build(
 def _build_costly(project: Path) -> BuildResult:
     from support_foundry import EasyGate
 
-    from pytest_codegenie.harness.foundry.harness_runner import BuildSettings
+    from pytest_codegenie.harness.foundry.build_settings import BuildSettings
     from pytest_codegenie.harness.foundry.harness_runner import HarnessRunner
     from pytest_codegenie.harness.foundry.rooms import Surroundings
     from pytest_codegenie.models import AgentSpec

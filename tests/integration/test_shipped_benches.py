@@ -16,6 +16,7 @@ import pytest
 from pytest_codegenie.corpus import hash_task_class
 from pytest_codegenie.corpus import load_cases
 from pytest_codegenie.corpus import read_task_class
+from pytest_codegenie.errors import WorkspaceUnavailable
 from pytest_codegenie.harness import CaseCache
 from pytest_codegenie.harness import make_job
 from pytest_codegenie.harness import run_case
@@ -24,6 +25,7 @@ from pytest_codegenie.models import BenchCase
 from pytest_codegenie.models import CaseJob
 from pytest_codegenie.models import CaseResult
 from pytest_codegenie.parts import BUILTIN_PARTS
+from pytest_codegenie.workspaces.sources.sdists import find_sdists
 
 
 ROOT = Path(__file__).parents[2]
@@ -36,21 +38,28 @@ def cases(task_class: str) -> tuple[BenchCase, ...]:
     return load_cases(read_task_class(ROOT / "bench" / task_class))
 
 
+SPEC_BUILD = cases("spec-build")
 ALL_CASES = [case for name in TASK_CLASSES for case in cases(name)]
 
 
 def make(
-    case: BenchCase, agent: str, options: dict[str, Any], rubric_digest: str = ""
+    case: BenchCase, agent: str, options: dict[str, Any], **settings: Any
 ) -> CaseJob:
     task_class = read_task_class(case.directory.parent.parent)
     spec = AgentSpec(name=agent, label=agent, options=options)
-    return make_job(
-        case, task_class, spec, parts=BUILTIN_PARTS, rubric_digest=rubric_digest
-    )
+    return make_job(case, task_class, spec, parts=BUILTIN_PARTS, **settings)
 
 
 def run(case: BenchCase, agent: str, **options: object) -> CaseResult:
     return run_case(make(case, agent, options))
+
+
+def skip_without_index() -> None:
+    """Skip where what a program is built with cannot be had."""
+    try:
+        list(find_sdists("coverage", "7.10.0"))
+    except WorkspaceUnavailable as exc:
+        pytest.skip(f"no package index: {exc}")
 
 
 def refuse(*_: object, **__: object) -> str:
@@ -67,13 +76,16 @@ def test_the_oracle_scores_one_and_a_warm_run_starts_nothing(
 ) -> None:
     cache = CaseCache(tmp_path, "auto")
     digest = hash_task_class(case.directory.parent.parent)
-    result = cache.answer(make(case, "oracle", {}, digest), run_case)
+    result = cache.answer(make(case, "oracle", {}, rubric_digest=digest), run_case)
     assert result.outcome == "passed", result.message
     assert result.score.score == 1.0
     # No agent, test or rubric has a place to run in from here on.
     monkeypatch.setattr(tempfile, "mkdtemp", refuse)
-    assert cache.answer(make(case, "nop", {}, digest), run_case).outcome == "error"
-    again = cache.answer(make(case, "oracle", {}, digest), run_case)
+    assert (
+        cache.answer(make(case, "nop", {}, rubric_digest=digest), run_case).outcome
+        == "error"
+    )
+    again = cache.answer(make(case, "oracle", {}, rubric_digest=digest), run_case)
     assert again.provenance == "verdict-cache"
     assert (again.outcome, again.score) == (result.outcome, result.score)
 
@@ -100,6 +112,22 @@ def test_a_plausible_wrong_fix_is_rejected(case: BenchCase) -> None:
     assert result.score.score < 0.8
 
 
+@pytest.mark.parametrize("case", SPEC_BUILD, ids=lambda case: case.case_id)
+def test_who_builds_nothing_of_a_program_scores_nothing(
+    case: BenchCase, kept_cache: Path
+) -> None:
+    result = run_case(make(case, "nop", {}, cache_directory=kept_cache))
+    if result.outcome == "error":
+        skip_without_index()
+    assert result.outcome == "failed", result.message
+    assert (result.score.passed, result.score.score) == (False, 0.0)
+    assert result.output is not None
+    built = result.output.agent.metadata["foundry"]
+    # Each try was counted, and none of them came as far as a gate.
+    assert (built["ended"], built["completed"], built["tries"]) == ("retries", 0, 3)
+    assert [gate["tries"] for gate in built["gates"].values()] == [3]
+
+
 @pytest.mark.parametrize("task_class", TASK_CLASSES)
 def test_every_wrong_fix_belongs_to_a_case(task_class: str) -> None:
     ids = {case.case_id for case in cases(task_class) if positive(case)}
@@ -109,6 +137,7 @@ def test_every_wrong_fix_belongs_to_a_case(task_class: str) -> None:
 
 def test_the_benches_are_composed_as_they_say() -> None:
     repair, vulnerabilities = (cases(name) for name in TASK_CLASSES)
+    assert len(SPEC_BUILD) == 3
     assert len(repair) == 12
     assert sum(case.disposition == "negative" for case in repair) == 2
     assert {case.difficulty for case in repair} == {"easy", "medium", "hard"}

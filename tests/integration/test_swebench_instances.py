@@ -39,16 +39,6 @@ LABELLED = {
 }
 
 
-@pytest.fixture(scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache for all of these tests, whichever worker they run on."""
-    kept = os.environ.get("CODEGENIE_TEST_CACHE")
-    if kept:
-        return Path(kept)
-    place = tmp_path_factory.getbasetemp()
-    return (place.parent if "PYTEST_XDIST_WORKER" in os.environ else place) / "cache"
-
-
 @pytest.fixture(scope="module")
 def made() -> dict[str, CaseDraft]:
     """The drafts of all rows, by id; skips where no index has what they need."""
@@ -79,15 +69,15 @@ def _counts(result: CaseResult) -> tuple[Counter[str], Counter[str]]:
 
 @pytest.mark.parametrize("instance_id", LABELLED)
 def test_oracle_and_nop_come_out_as_labelled(
-    instance_id: str, bench: Bench, cache: Path, made: dict[str, CaseDraft]
+    instance_id: str, bench: Bench, kept_cache: Path, made: dict[str, CaseDraft]
 ) -> None:
     fixed, kept = LABELLED[instance_id]
     place_drafts(bench, [made[instance_id]])
-    oracle = bench.run(instance_id, cache_directory=cache)
+    oracle = bench.run(instance_id, cache_directory=kept_cache)
     assert _counts(oracle) == ({"passed": fixed}, {"passed": kept})
     assert oracle.outcome == "passed"
     nop = bench.run(
-        instance_id, agent="nop", cache_directory=cache, judge_empty_patch=True
+        instance_id, agent="nop", cache_directory=kept_cache, judge_empty_patch=True
     )
     assert _counts(nop) == ({"failed": fixed}, {"passed": kept})
     assert nop.outcome == "failed"
@@ -95,7 +85,7 @@ def test_oracle_and_nop_come_out_as_labelled(
 
 def test_an_imported_instance_is_told_to_reproduce(
     project: Project,
-    cache: Path,
+    kept_cache: Path,
     made: dict[str, CaseDraft],
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -104,8 +94,8 @@ def test_an_imported_instance_is_told_to_reproduce(
     monkeypatch.setenv("HOME", pwd.getpwuid(os.getuid()).pw_dir)
     out = project.path / ".codegenie"
     out.mkdir()
-    cache.mkdir(parents=True, exist_ok=True)
-    (out / "cache").symlink_to(cache)
+    kept_cache.mkdir(parents=True, exist_ok=True)
+    (out / "cache").symlink_to(kept_cache)
     rows = str(DATA / "rows.jsonl")
     options = ["--select", "*marshmallow-1252", "--option", f"bases={DATA}/bases.toml"]
     assert main(["import", "swebench", rows, "--into", "bench/real", *options]) == 0

@@ -11,9 +11,9 @@ from pytest_codegenie.corpus import CaseTask
 from pytest_codegenie.errors import AgentUnavailable
 from pytest_codegenie.errors import BenchCaseLoadError
 from pytest_codegenie.errors import ProjectError
-from pytest_codegenie.harness.foundry.harness_runner import BuildSettings
+from pytest_codegenie.harness.foundry.build_settings import BuildSettings
 from pytest_codegenie.harness.foundry.harness_runner import HarnessRunner
-from pytest_codegenie.harness.foundry.harness_runner import with_source
+from pytest_codegenie.harness.foundry.preparing import with_source
 from pytest_codegenie.harness.foundry.project import SOLUTION
 from pytest_codegenie.harness.foundry.project import open_project
 from pytest_codegenie.harness.foundry.quality_gate import QualityGate

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytest_codegenie.harness.foundry.project import Project
-from pytest_codegenie.harness.foundry.records import BuildLimits
 from pytest_codegenie.harness.foundry.records import Thresholds
 
 
@@ -23,12 +22,6 @@ def thresholds_of(project: Project, prompt: Mapping[str, Any]) -> Thresholds:
     own = {key: prompt["metadata"].get(key) for key in ("coverage", "pylint")}
     told = {key: value for key, value in own.items() if value is not None}
     return project.harness.thresholds.model_copy(update=told)
-
-
-def max_retries_of(limits: BuildLimits, prompt: Mapping[str, Any]) -> int:
-    """Return how many tries a prompt has beside its first."""
-    own = prompt["metadata"].get("max_retries")
-    return limits.max_retries if own is None else int(own)
 
 
 def title_of(prompt: Mapping[str, Any]) -> str:

@@ -67,8 +67,12 @@ class ProjectFiles:
         self.history.make()
         self.history.tree_of(self._registry.state.head)
 
-    def take_changes(self) -> None:
-        """Commit what was changed by hand since the last build, as it is."""
+    def take_changes(self, *, told: bool = False) -> None:
+        """Commit what was changed by hand since the last build, as it is.
+
+        Args:
+            told: It is known already.
+        """
         state = self._registry.state
         tree = self.history.write_tree(self.copy())
         known = self.history.tree_of(state.head)
@@ -78,7 +82,8 @@ class ProjectFiles:
         commit = self.history.commit(tree, state.head, "Changed by hand")
         self._registry.change(head=commit)
         self.history.move_to(commit)
-        self._tell("project.changed_by_hand", paths=paths, commit=commit)
+        if not told:
+            self._tell("project.changed_by_hand", paths=paths, commit=commit)
 
     def apply(self, commit: str, completed: Sequence[str], **more: Any) -> None:
         """Make the project what a commit has; a kill in between is made good.

@@ -167,7 +167,10 @@ class StateRegistry:
         last = self.journal.last()
         ahead = last is not None and last.revision == state.revision + 1
         if last is not None and ahead and last.started_at == state.started_at:
-            return last  # killed between the two
+            # Killed between the two.
+            if self._lock is not None:
+                write_atomically(self.path, _text(last))
+            return last
         return state  # of a file that somebody put back, the journal knows nothing
 
     def _recover(self, fault: Any) -> BuildState:

@@ -24,6 +24,7 @@ from pytest_codegenie.harness.foundry.project_files import ProjectFiles
 from pytest_codegenie.harness.foundry.records import PromptFigures
 from pytest_codegenie.harness.foundry.results import TryFailed
 from pytest_codegenie.harness.foundry.rooms import BuildRoom
+from pytest_codegenie.harness.foundry.taking_up import check_documents
 from pytest_codegenie.harness.results import NotDone
 from pytest_codegenie.trees import add_tree
 from pytest_codegenie.trees import remove_tree
@@ -97,14 +98,14 @@ class TryRunner:
         before = self._project.listing()
         self._enter(prompt, "agent")
         self._code = self._ask(prompt)
-        self._build.check_documents()
+        check_documents(self._project, self._registry.state)
         self._enter(prompt, "rules")
         name = f"{self.step.name}-gates"
         with self._room.workspace(self.step.base, name) as workspace:
             tree = self._take_code(workspace)
             self._enter(prompt, "gates")
             report = self._pass_gates(prompt, workspace)
-        self._build.check_documents()
+        check_documents(self._project, self._registry.state)
         self._complete(prompt, tree, report, before)
 
     def _enter(self, prompt: Mapping[str, Any], phase: str) -> None:

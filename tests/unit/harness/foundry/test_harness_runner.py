@@ -22,7 +22,7 @@ from support_foundry import whole_tree
 from pytest_codegenie.errors import AgentError
 from pytest_codegenie.errors import AgentUnavailable
 from pytest_codegenie.errors import ProjectError
-from pytest_codegenie.harness.foundry.harness_runner import BuildSettings
+from pytest_codegenie.harness.foundry.build_settings import BuildSettings
 from pytest_codegenie.harness.foundry.harness_runner import HarnessRunner
 from pytest_codegenie.harness.foundry.records import Thresholds
 from pytest_codegenie.harness.foundry.state_registry import StateRegistry
@@ -257,8 +257,15 @@ def test_from_scratch_takes_new_documents_and_puts_the_seed_back(
     project = make_project(tmp_path / "p", {"src/seed.py": "SEED = 1\n"})
     build(project, until="P-002")
     (project / "spec.md").write_text("other", "utf-8")
-    again = build(project, from_scratch=True, until="P-001")
+    told: list[str] = []
+    again = build(
+        project,
+        from_scratch=True,
+        until="P-001",
+        watch=lambda kind, facts: told.append(kind),
+    )
     assert (again.ended, again.completed, again.tries) == ("until", 1, 1)
+    assert told.count("project.changed_by_hand") == 1
     assert sorted(tree_of(project)) == [
         "src/demo_greet.py",
         "src/seed.py",

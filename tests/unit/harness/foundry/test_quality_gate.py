@@ -21,7 +21,7 @@ from pytest_codegenie.harness.foundry.gates.programs import RuffGate
 from pytest_codegenie.harness.foundry.gates.pylint import run_pylint
 from pytest_codegenie.harness.foundry.gates.tests import TestsOutcome
 from pytest_codegenie.harness.foundry.gates.tests import run_tests
-from pytest_codegenie.harness.foundry.harness_runner import with_source
+from pytest_codegenie.harness.foundry.preparing import with_source
 from pytest_codegenie.harness.foundry.quality_gate import QualityGate
 from pytest_codegenie.harness.foundry.records import CommandGate
 from pytest_codegenie.harness.foundry.records import Thresholds

@@ -93,6 +93,13 @@ def test_killed_between_journal_and_state_the_journal_counts(tmp_path: Path) -> 
     registry.mark_completed("P-002")
     (tmp_path / STATE).write_bytes(before)
     assert StateRegistry(tmp_path).load()["completed"] == ["P-001", "P-002"]
+    # Who only looks writes nothing; who builds mends the file.
+    assert (tmp_path / STATE).read_bytes() == before
+    mending = StateRegistry(tmp_path)
+    with mending.locked():
+        known = mending.load()
+    assert json.loads((tmp_path / STATE).read_text("utf-8")) == known
+    assert known["completed"] == ["P-001", "P-002"]
 
 
 def test_a_state_that_somebody_put_back_counts(tmp_path: Path) -> None:
