@@ -35,6 +35,8 @@ Outcome = Literal["passed", "failed", "error"]
 #: verdict on it, from the cache; its patch, from the record of another run.
 Provenance = Literal["run", "patch-cache", "verdict-cache", "regraded"]
 EvalStatus = Literal["passed", "failed", "error", "timeout", "skipped"]
+#: What decides whether tests show that a case is solved.
+VerdictRule = Literal["strict", "swebench", "swebench-fail-only"]
 #: ``missing``: asked for, but it did not run. Only ``passed`` counts as passed.
 TestStatus = Literal["passed", "failed", "error", "skipped", "missing"]
 

@@ -14,6 +14,7 @@ from pydantic import StringConstraints
 
 from pytest_codegenie.models import Positive
 from pytest_codegenie.models import Record
+from pytest_codegenie.models import VerdictRule
 
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")]
@@ -75,7 +76,9 @@ class TestsFile(Record):
     parser: str = ""
     #: ``strict``: every test that is asked for has to pass, and report and exit code
     #: to agree. ``swebench``: as SWE-bench's own harness decides.
-    rule: Literal["strict", "swebench"] = "strict"
+    #: ``swebench-fail-only``: as it decides for output that tells of failures alone: a
+    #: test that is not said to have failed has passed. For the framework ``log``.
+    rule: VerdictRule = "strict"
     #: Of the test run; None: as long as the agent has.
     timeout_seconds: Positive | None = None
     #: Where there is no ``gold.patch``: a program and its arguments that the oracle

@@ -28,6 +28,7 @@ from pytest_codegenie.models import Difficulty
 from pytest_codegenie.models import Disposition
 from pytest_codegenie.models import Positive
 from pytest_codegenie.models import Record
+from pytest_codegenie.models import VerdictRule
 from pytest_codegenie.task_files import Sha256
 
 
@@ -65,7 +66,7 @@ class CustomMetadata(Record):
     command: Given | list[str] | None = None
     parser: Text = ""
     report: Text = ""
-    rule: Literal["strict", "swebench"] = "strict"
+    rule: VerdictRule = "strict"
     timeout_seconds: Positive | None = None
     difficulty: Difficulty = "medium"
     disposition: Disposition = "positive"

@@ -11,6 +11,7 @@ from typing import Protocol
 from typing import runtime_checkable
 
 from pytest_codegenie.models import EvalResult
+from pytest_codegenie.models import VerdictRule
 from pytest_codegenie.processes import Completed
 from pytest_codegenie.processes import Limits
 
@@ -111,8 +112,9 @@ class Judgement:
     report: str = ""
     #: What reads the output, by name; "": nothing does.
     parser: str = ""
-    #: What decides: ``strict``, or ``swebench`` as SWE-bench's own harness does.
-    rule: Literal["strict", "swebench"] = "strict"
+    #: What decides: ``strict``, or ``swebench`` or ``swebench-fail-only`` as
+    #: SWE-bench's own harness does.
+    rule: VerdictRule = "strict"
     #: Files that the reference solution touches. Whoever solves the case may have to
     #: touch them too, though they lie among tests.
     gold_paths: frozenset[str] = frozenset()

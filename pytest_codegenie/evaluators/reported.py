@@ -33,6 +33,7 @@ from pytest_codegenie.evaluators.steering import put_back
 from pytest_codegenie.evaluators.steering import test_code
 from pytest_codegenie.evaluators.swebench_rule import conclude_as_swebench
 from pytest_codegenie.evaluators.witnessed import asked_tests
+from pytest_codegenie.models import VerdictRule
 from pytest_codegenie.processes import Completed
 
 
@@ -76,7 +77,7 @@ class ReportedTests:
     name: str
     runner: Runner
     #: What ``rule`` in ``expected/tests.toml`` may be; elsewhere ``strict`` alone.
-    rules = ("strict", "swebench")
+    rules: tuple[VerdictRule, ...] = ("strict", "swebench")
 
     def protect(self, judgement: Judgement, site: Site) -> tuple[str, ...]:
         """Put back tests, settings of the runner, and what the command names."""
@@ -106,7 +107,7 @@ class ReportedTests:
             for path in code
             if before[path] != after[path]
         )
-        if judgement.rule == "swebench":
+        if judgement.rule != "strict":
             result = conclude_as_swebench(judgement, report, completed)
         else:
             result = conclude(judgement, report, completed, exact=self.runner.exact)

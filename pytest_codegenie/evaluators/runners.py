@@ -33,7 +33,7 @@ def _xml(data: bytes, _judgement: Judgement) -> Report:
 
 def _log(data: bytes, judgement: Judgement) -> Report:
     parse = logs_format.parse
-    if judgement.rule == "swebench":
+    if judgement.rule != "strict":
         parse = logs_format.parse_as_swebench
     try:
         return parse(data.decode(errors="replace"), judgement.parser)
@@ -106,6 +106,8 @@ class LogEvaluator(ReportedTests):
     """Runs any tool whose output SWE-bench has a parser for."""
 
     name = "log"
+    #: A report, unlike a log, names each test that ran.
+    rules = (*ReportedTests.rules, "swebench-fail-only")
     runner = Runner(
         source="output",
         read=_log,

@@ -2,7 +2,9 @@
 
 It differs from our own (``agreement``) in what it lets pass: a test that is to go on
 passing may be skipped, and a run may end with any exit code as long as something is
-reported to have failed. References: ``swebench.harness.grading`` of SWE-bench 5.0.2.
+reported to have failed. Where output tells of failures alone (``swebench-fail-only``),
+a test passes unless it failed, once the output shows that tests ran. References:
+``swebench.harness.grading`` of SWE-bench 5.0.2.
 """
 
 from __future__ import annotations
@@ -36,8 +38,12 @@ def conclude_as_swebench(
     """
     objection = limit_reached(completed) or _invalid(report, completed)
     statuses = {} if objection else report.statuses
-    fixed = {test: _status(test, statuses) for test in judgement.fail_to_pass}
-    kept = {test: _kept(_status(test, statuses)) for test in judgement.pass_to_pass}
+    if judgement.rule == "swebench-fail-only" and not objection:
+        fixed = {test: _not_failed(test, statuses) for test in judgement.fail_to_pass}
+        kept = {test: _not_failed(test, statuses) for test in judgement.pass_to_pass}
+    else:
+        fixed = {test: _status(test, statuses) for test in judgement.fail_to_pass}
+        kept = {test: _kept(_status(test, statuses)) for test in judgement.pass_to_pass}
     resolved = not objection and _all_passed(fixed) and _all_passed(kept)
     status: EvalStatus = "passed" if resolved else "failed"
     message = ""
@@ -71,6 +77,11 @@ def _status(test: str, statuses: Mapping[str, TestStatus]) -> TestStatus:
 def _kept(status: TestStatus) -> TestStatus:
     """Return what a test that is to go on passing counts as: skipped is kept."""
     return "passed" if status == "skipped" else status
+
+
+def _not_failed(test: str, statuses: Mapping[str, TestStatus]) -> TestStatus:
+    """Return a test's status where failures are all that is known; ids are whole."""
+    return "failed" if statuses.get(test) == "failed" else "passed"
 
 
 def _invalid(report: Report, completed: Completed) -> str:

@@ -37,10 +37,11 @@ def judge(room: CaseRoom, base: Base, patch: str) -> Verdict:
         evaluator: Evaluator = make_part("evaluator", framework, job.parts.evaluators)
     except UnknownPartError as exc:
         raise EvaluatorError(f"expected/tests.toml: framework: {exc}") from exc
-    if task.tests.rule not in getattr(evaluator, "rules", ("strict",)):
+    rules = getattr(evaluator, "rules", ("strict",))
+    if task.tests.rule not in rules:
         raise EvaluatorError(
-            f"expected/tests.toml: rule: {task.tests.rule!r} is for test runners whose "
-            f"report is read, not for framework = {framework!r}; use framework = 'log'"
+            f"expected/tests.toml: rule: {task.tests.rule!r} is not for framework = "
+            f"{framework!r}, which has {', '.join(rules)}; use framework = 'log'"
         )
     with room.workspace(base, "judge") as workspace:
         return _judge_in(workspace, evaluator, room, base, patch)
@@ -83,7 +84,7 @@ def _apply(patch: str, room: CaseRoom, base: Base, workspace: Workspace) -> None
         NotDone: It does not apply.
     """
     applied, words = workspace.apply_patch(patch)
-    if not applied and room.task.tests.rule == "swebench":
+    if not applied and room.task.tests.rule != "strict":
         exact = make_exact(base, patch, room.scratch)
         if exact is not None:
             applied, words = workspace.apply_patch(exact) if exact else (True, "")

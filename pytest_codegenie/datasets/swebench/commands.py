@@ -12,11 +12,12 @@ from pytest_codegenie.datasets.swebench.fields import Fields
 from pytest_codegenie.datasets.swebench.specifications import Specification
 from pytest_codegenie.errors import DatasetError
 from pytest_codegenie.errors import did_you_mean
+from pytest_codegenie.models import VerdictRule
 from pytest_codegenie.parser_names import PARSER_NAMES
 
 
 #: Repository to what reads its output, where a row does not say. The first are of
-#: SWE-bench, the others of SWE-Gym.
+#: SWE-bench, then come SWE-bench Multimodal's and SWE-Gym's.
 _PARSER_OF: Mapping[str, str] = {
     "astropy/astropy": "parse_log_astropy",
     "django/django": "parse_log_django",
@@ -36,6 +37,23 @@ _PARSER_OF: Mapping[str, str] = {
     "sphinx-doc/sphinx": "parse_log_sphinx",
     "sqlfluff/sqlfluff": "parse_log_sqlfluff",
     "sympy/sympy": "parse_log_sympy",
+    "Automattic/wp-calypso": "parse_log_calypso",
+    "GoogleChrome/lighthouse": "parse_log_lighthouse",
+    "PrismJS/prism": "parse_log_prismjs",
+    "alibaba-fusion/next": "parse_log_next",
+    "bpmn-io/bpmn-js": "parse_log_bpmn_js",
+    "carbon-design-system/carbon": "parse_log_carbon",
+    "chartjs/Chart.js": "parse_log_chart_js",
+    "diegomura/react-pdf": "parse_log_react_pdf",
+    "eslint/eslint": "parse_log_eslint",
+    "grommet/grommet": "parse_log_grommet",
+    "highlightjs/highlight.js": "parse_log_highlightjs",
+    "markedjs/marked": "parse_log_marked",
+    "openlayers/openlayers": "parse_log_openlayers",
+    "prettier/prettier": "parse_log_carbon",
+    "processing/p5.js": "parse_log_p5js",
+    "quarto-dev/quarto-cli": "parse_log_quarto_cli",
+    "scratchfoundation/scratch-gui": "parse_log_carbon",
     "Project-MONAI/MONAI": "parse_log_pytest",
     "bokeh/bokeh": "parse_log_pytest",
     "conan-io/conan": "parse_log_pytest",
@@ -47,6 +65,22 @@ _PARSER_OF: Mapping[str, str] = {
     "pandas-dev/pandas": "parse_log_pytest",
     "python/mypy": "parse_log_pytest",
 }
+#: Repositories of which only failures are read, where a row does not say.
+_FAIL_ONLY = frozenset(
+    {
+        "bpmn-io/bpmn-js",
+        "chartjs/Chart.js",
+        "eslint/eslint",
+        "markedjs/marked",
+        "openlayers/openlayers",
+        "processing/p5.js",
+    }
+)
+_RULES: Mapping[str, VerdictRule] = {
+    "fail_only": "swebench-fail-only",
+    "pass_and_fail": "swebench",
+}
+_LIGHTHOUSE_MOCHA = ("9.5", "10.0", "10.2")
 #: Parsers that are several in one, by the number of a pull request.
 _BY_NUMBER: Mapping[str, Mapping[str, str]] = {
     "parse_log_immutable_js": {
@@ -71,7 +105,12 @@ _RUN_BY: Mapping[str, str] = {
     ),
 }
 _PYTEST = "pytest -rA"
+#: What it reads, version 4 makes of each file of the test patch in a way of its own.
+_MADE_BY_FILE = "calypso"
+#: Our names of what reads pytest's output begin so.
+_PYTEST_READERS = ("matplotlib", "pytest", "seaborn")
 _SMITH = "swesmith/"
+_VERSION = re.compile(r"\d+(\.\d+)?")
 _PATCHED = re.compile(r"^diff --git a/.* b/(.*)$", re.M)
 #: SWE-bench takes files that end so for no tests.
 _NO_TESTS = (
@@ -106,6 +145,7 @@ def parser_of(fields: Fields, basis: Basis, option: str, said: str) -> str:
     parser = basis.parser or option or named or smith or _PARSER_OF.get(fields.repo, "")
     number = fields.instance_id.rpartition("-")[2]
     parser = _BY_NUMBER.get(parser, {}).get(number, parser)
+    parser = _by_version(parser, fields.version)
     if parser in PARSER_NAMES:
         return parser
     remedy = (
@@ -122,6 +162,34 @@ def parser_of(fields: Fields, basis: Basis, option: str, said: str) -> str:
     raise DatasetError(
         fields.place, "log_parser", f"there is no {parser!r} here{near}; {remedy}"
     )
+
+
+def _by_version(parser: str, version: str) -> str:
+    """Return which one of several parsers in one is meant; itself where none is."""
+    if parser == "parse_log_next":
+        return "next-v2" if version == "1.27" else "next-v1"
+    if parser == "parse_log_lighthouse" and _VERSION.fullmatch(version):
+        if version in _LIGHTHOUSE_MOCHA:
+            return "lighthouse-mocha"
+        return "carbon" if float(version) >= 3 else "lighthouse-json"
+    return parser
+
+
+def rule_of(fields: Fields) -> VerdictRule:
+    """Return what decides.
+
+    Raises:
+        DatasetError: ``eval_type`` names none.
+    """
+    usual = "fail_only" if fields.repo in _FAIL_ONLY else "pass_and_fail"
+    named = fields.text("eval_type") or usual
+    if named not in _RULES:
+        raise DatasetError(
+            fields.place,
+            "eval_type",
+            f"is {named!r}; SWE-bench has {' and '.join(map(repr, _RULES))}",
+        )
+    return _RULES[named]
 
 
 def command_of(
@@ -144,6 +212,17 @@ def command_of(
     said = "\n".join(commands) if isinstance(commands, list) else commands
     ours = PARSER_NAMES[parser]
     program = specification.test_command if specification else ""
+    python = ours in _RUN_BY or ours.startswith(_PYTEST_READERS)
+    if program and not python and ours != _MADE_BY_FILE:
+        # The tables give no files to programs of other languages.
+        return EvalScript((), (), (), tuple(program.split("\n"))).command
+    if not said and not python:
+        raise DatasetError(
+            fields.place,
+            "eval_script",
+            f"missing, and nothing else says what prints what {parser} reads; give "
+            "test_command in the file of --option bases",
+        )
     program = program or said or _RUN_BY.get(ours, _PYTEST)
     files = _test_files(fields, django=fields.repo == "django/django")
     if not files:

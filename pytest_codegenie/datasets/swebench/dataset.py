@@ -19,6 +19,7 @@ from pytest_codegenie.datasets.swebench.bases import Bases
 from pytest_codegenie.datasets.swebench.bases import Basis
 from pytest_codegenie.datasets.swebench.commands import command_of
 from pytest_codegenie.datasets.swebench.commands import parser_of
+from pytest_codegenie.datasets.swebench.commands import rule_of
 from pytest_codegenie.datasets.swebench.directories import directory_rows
 from pytest_codegenie.datasets.swebench.directories import overlay_of
 from pytest_codegenie.datasets.swebench.directories import task_directories
@@ -26,6 +27,7 @@ from pytest_codegenie.datasets.swebench.eval_script import EvalScript
 from pytest_codegenie.datasets.swebench.eval_script import parse
 from pytest_codegenie.datasets.swebench.fields import Fields
 from pytest_codegenie.datasets.swebench.fields import fields_of
+from pytest_codegenie.datasets.swebench.images import images_of
 from pytest_codegenie.datasets.swebench.multi import classic
 from pytest_codegenie.datasets.swebench.specifications import Specification
 from pytest_codegenie.datasets.swebench.specifications import package_specification
@@ -226,13 +228,6 @@ class _Draft:
                 "names no test, and neither does PASS_TO_PASS, so that nothing can be "
                 "judged; some datasets keep those of their test split to themselves",
             )
-        if fields.text("eval_type") == "fail_only":
-            raise DatasetError(
-                fields.place,
-                "eval_type",
-                "'fail_only' takes a test that did not run for one that passed, which "
-                "is not supported",
-            )
         said = str(self._config.get("log_parser") or "")
         parser = parser_of(fields, self._basis, self._options.parser, said)
         return TestsFile(
@@ -243,7 +238,7 @@ class _Draft:
                 fields, self._basis, self._script, self._specification, parser
             ),
             parser=parser,
-            rule="swebench",
+            rule=rule_of(fields),
             timeout_seconds=self._basis.timeout_seconds,
         )
 
@@ -253,6 +248,7 @@ class _Draft:
         said = {
             "repo": fields.repo,
             **fields.origin,
+            **images_of(fields.row),
             "environment": self._environment_origin(),
             "installed_by_eval_script": "\n".join(_installs(self._script)),
             "no_tests": "\n".join(map(repr, dropped[:_SHOWN])),

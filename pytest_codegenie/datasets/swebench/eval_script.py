@@ -22,8 +22,10 @@ _NOT_OURS = re.compile(
     r"|.*/etc/"
 )
 _EXPORT = re.compile(r"export \w+=")
-#: Whose exit code, or meaning, is another one in a plain shell.
-_BASH = re.compile(r"[|]|\[\[|<\(|\bsource |-Dtest=")
+#: Whose exit code, or meaning, is another one in a plain shell; or whose trace is read.
+_BASH = re.compile(
+    r"[|]|\[\[|<\(|\bsource |-Dtest=|\bxvfb-run |node_modules/\.bin/(jest|mocha) "
+)
 #: Installs the project and nothing that ``install = "auto"`` would not.
 _PROJECT_ALONE = re.compile(
     r"(python3? -m )?pip3? install( -[ev]| --editable| --verbose)* "

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 
 from pytest_codegenie.evaluators.formats.django_log import django
+from pytest_codegenie.evaluators.formats.javascript_logs import JAVASCRIPT_READERS
 from pytest_codegenie.evaluators.formats.other_logs import OTHER_READERS
 from pytest_codegenie.evaluators.formats.report import Report
 from pytest_codegenie.models import TestStatus
@@ -132,6 +133,7 @@ def _is_folded(word: str, test: str) -> bool:
 
 
 _READERS: Mapping[str, Callable[[str], Results]] = {
+    **JAVASCRIPT_READERS,
     **OTHER_READERS,
     "django": django,
     "matplotlib": _matplotlib,
@@ -157,19 +159,34 @@ _BROKEN_OFF = (
     ">>>>> Tests Errored",
     ">>>>> Tests Timed Out",
 )
+#: What tells that tests ran where no result can be read. A count of 0 tells nothing:
+#: a runner that loses its browser prints that, too.
+_RAN = re.compile(
+    r"Executed [1-9]\d* of \d+"
+    r"|TOTAL: [1-9]\d* (?:SUCCESS|FAILED)"
+    r"|(?<![0-9])0*[1-9]\d* passing"
+    r"|Tests:\s+[1-9]"
+    r"|Test Suites:\s+(?:\d+ \w+, )*[1-9]\d* total"
+    r"|^# tests [1-9]"
+    r"|(?<![0-9])0*[1-9]\d* specs?, \d+ failures?"
+    r"|': ok$",
+    re.M,
+)
 
 
 def parse_as_swebench(text: str, parser: str) -> Report:
     """Read output by the parser of that name, the last result of a test counting.
 
     Where it has SWE-bench's marks around the output of the tests, that is what is read;
-    what comes before is of a build.
+    what comes before is of a build. Output without any result is believed if it shows
+    that tests ran: of some runners only failures are read.
 
     Raises:
         KeyError: There is no such parser.
     """
     read = LOG_PARSERS[parser]
     report = Report()
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     broken_off = [words for words in _BROKEN_OFF if words in text]
     if broken_off:
         report.faults.append(f"it says {broken_off[0]!r}")
@@ -177,7 +194,7 @@ def parse_as_swebench(text: str, parser: str) -> Report:
     for test, word in [*read(between.split(END)[0])] or read(text):
         if word in STATUSES:  # and no word that begins like one
             report.statuses[test] = STATUSES[word]
-    if not report.statuses:
+    if not report.statuses and not _RAN.search(text):
         report.faults.append("no result of a test is in it")
     return report
 

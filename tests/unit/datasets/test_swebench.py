@@ -219,8 +219,19 @@ def test_difficulty_is_that_of_verified(
             "there is no 'parse_log_flsk' here (did you mean 'parse_log_flask'?); name",
         ),
         (
-            {"eval_type": "fail_only"},
-            "eval_type: 'fail_only' takes a test that did not",
+            {"eval_type": "fail_some"},
+            "eval_type: is 'fail_some'; SWE-bench has 'fail_only' and 'pass_and_fail'",
+        ),
+        ({"image_assets": "{"}, "image_assets: is text, but no JSON"),
+        ({"image_assets": [1]}, "image_assets: must be an object of lists of images"),
+        (
+            {"log_parser": "parse_log_marked"},
+            "eval_script: missing, and nothing else says what prints what "
+            "parse_log_marked reads; give test_command in the file of --option bases",
+        ),
+        (
+            {"log_parser": "parse_log_lighthouse", "version": "new"},
+            "log_parser: there is no 'parse_log_lighthouse' here (did you mean",
         ),
         ({"test_patch": ""}, None),
         (
@@ -334,11 +345,70 @@ def test_rows_of_multilingual_have_their_parsers(
     assert draft_of(tmp_path, data).tests.parser == parser
 
 
-def test_a_row_of_multimodal_may_have_none(tmp_path: Path) -> None:
-    data = row(log_parser="parse_log_openlayers")
-    assert "log_parser: there is no 'parse_log_openlayers' here" in fault_of(
-        tmp_path, data
+@pytest.mark.parametrize(
+    ("parser", "version", "ours"),
+    [
+        ("parse_log_carbon", "7.0", "parse_log_carbon"),
+        ("parse_log_next", "1.27", "next-v2"),
+        ("parse_log_next", "1.24", "next-v1"),
+        ("parse_log_lighthouse", "10.0", "lighthouse-mocha"),
+        ("parse_log_lighthouse", "9.4", "carbon"),
+        ("parse_log_lighthouse", "2.9", "lighthouse-json"),
+    ],
+)
+def test_rows_of_multimodal_have_their_parsers(
+    tmp_path: Path, parser: str, version: str, ours: str
+) -> None:
+    data = row(
+        eval_script=SCRIPT.replace("{builds}", ""), log_parser=parser, version=version
     )
+    draft = draft_of(tmp_path, data)
+    assert (draft.tests.parser, draft.tests.rule) == (ours, "swebench")
+
+
+def test_a_row_of_multimodal_becomes_a_case_of_text(tmp_path: Path) -> None:
+    script = SCRIPT.replace("{builds}", "").replace(
+        "pytest -rA b.py", "xvfb-run -a npm test"
+    )
+    images = {
+        "problem_statement": ["https://example.org/a.png"],
+        "test_patch": [{"path": "test/b.png", "url": "https://example.org/b.png"}],
+    }
+    data = row(
+        repo="openlayers/openlayers",
+        log_parser=None,
+        problem_statement="It is blue: ![](https://example.org/a.png)",
+        image_assets=json.dumps(images),
+        eval_script=script,
+    )
+    draft = draft_of(tmp_path, data)
+    assert draft.problem == "It is blue: ![](https://example.org/a.png)"
+    assert draft.tests.parser == "parse_log_openlayers"
+    assert draft.tests.rule == "swebench-fail-only"
+    assert draft.origin["images_of_problem"] == "https://example.org/a.png"
+    assert draft.origin["files_without_content"] == "test/b.png"
+    named = draft_of(tmp_path, {**data, "eval_type": "pass_and_fail"})
+    assert named.tests.rule == "swebench"
+
+
+def test_a_table_gives_no_files_to_programs_of_other_languages(tmp_path: Path) -> None:
+    config = {"test_cmd": "./jasmine --no-color", "log_parser": "parse_log_marked"}
+    data = row(log_parser=None, install_config=config)
+    assert draft_of(tmp_path, data).tests.command == "./jasmine --no-color"
+    config |= {"test_cmd": "xvfb-run npm test", "log_parser": "parse_log_next"}
+    command = draft_of(tmp_path, data).tests.command
+    assert isinstance(command, list)
+    assert "set -uxo pipefail\n" in command[2]
+
+
+def test_a_command_whose_trace_is_read_is_traced(tmp_path: Path) -> None:
+    script = SCRIPT.replace("{builds}", "").replace("pytest -rA b.py\n", "")
+    script = script.replace("pytest -rA a.py", "./node_modules/.bin/jest --verbose x")
+    data = row(log_parser="parse_log_calypso", eval_script=script)
+    command = draft_of(tmp_path, data).tests.command
+    assert isinstance(command, list)
+    assert command[:2] == ["bash", "-c"]
+    assert "set -uxo pipefail\n" in command[2]
 
 
 def test_a_row_of_swe_rebench_says_what_to_install(tmp_path: Path) -> None:

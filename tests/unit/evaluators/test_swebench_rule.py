@@ -10,9 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support_swebench import FAIL_ONLY_PARSERS
+from support_swebench import JAVASCRIPT_PARSERS
 from support_swebench import OTHER_PARSERS
 from support_swebench import PARSERS
 from support_swebench import made_case
+from support_swebench import made_fail_only
+from support_swebench import made_javascript
 from support_swebench import made_output
 from support_swebench import oracle
 from support_swebench import oracle_statuses
@@ -26,6 +30,7 @@ from pytest_codegenie.evaluators.protocol import Judgement
 from pytest_codegenie.evaluators.swebench_rule import conclude_as_swebench
 from pytest_codegenie.models import EvalResult
 from pytest_codegenie.models import TestStatus
+from pytest_codegenie.models import VerdictRule
 from pytest_codegenie.processes import Completed
 
 
@@ -40,6 +45,7 @@ def judge(
     exit_code: int = 0,
     timed_out: bool = False,
     output: str = "",
+    rule: VerdictRule = "swebench",
 ) -> EvalResult:
     judgement = Judgement(
         instance_id="first",
@@ -51,7 +57,7 @@ def judge(
         timeout_seconds=1,
         scratch=Path(),
         log_path=None,
-        rule="swebench",
+        rule=rule,
     )
     completed = Completed(exit_code, output.encode(), b"", timed_out, 5.0, 0, "")
     return conclude_as_swebench(judgement, report, completed)
@@ -64,6 +70,7 @@ def judge_output(case: Mapping[str, Any], parser: str) -> EvalResult:
         case["pass_to_pass"],
         exit_code=case["exit_code"] or 0,
         output=case["output"],
+        rule="swebench-fail-only" if "eval_type" in case else "swebench",
     )
 
 
@@ -108,6 +115,58 @@ def test_new_outputs_are_judged_as_swe_bench_does(parser: str) -> None:
     for number in range(first, first + 100):
         case = made_case(parser, number)
         check(case, oracle(case))
+
+
+@pytest.mark.parametrize("parser", FAIL_ONLY_PARSERS)
+def test_outputs_of_failures_alone_are_judged_as_swe_bench_5_0_2_did(
+    parser: str,
+) -> None:
+    cases = [case for case in recorded() if case["parser"] == parser]
+    for case in cases:
+        check(case, case["oracle"])
+    resolutions = {case["oracle"]["resolution"] for case in cases}
+    assert resolutions == {
+        "INVALID",
+        "RESOLVED_FULL",
+        "RESOLVED_NO",
+        "RESOLVED_PARTIAL",
+    }
+
+
+@pytest.mark.parametrize("parser", FAIL_ONLY_PARSERS)
+def test_new_outputs_of_failures_alone_are_judged_as_swe_bench_does(
+    parser: str,
+) -> None:
+    require_swebench()
+    first = random.randrange(1 << 30)
+    for number in range(first, first + 100):
+        case = made_fail_only(parser, number)
+        check(case, oracle(case))
+
+
+@pytest.mark.parametrize("parser", JAVASCRIPT_PARSERS)
+def test_outputs_of_multimodal_are_read_as_swe_bench_5_0_2_does(parser: str) -> None:
+    rows = [row for row in recorded_statuses() if row["parser"] == parser]
+    found = set()
+    for row in rows:
+        statuses = dict(logs.LOG_PARSERS[parser](row["output"]))
+        assert statuses == row["statuses"], row
+        found |= set(statuses.values())
+    only_failures = JAVASCRIPT_PARSERS[parser][0] in FAIL_ONLY_PARSERS
+    assert len(rows) > 30
+    assert found == ({"FAILED"} if only_failures else {"PASSED", "FAILED"})
+
+
+@pytest.mark.parametrize("parser", JAVASCRIPT_PARSERS)
+def test_new_outputs_of_multimodal_are_read_as_swe_bench_does(parser: str) -> None:
+    require_swebench()
+    name, version = JAVASCRIPT_PARSERS[parser]
+    first = random.randrange(1 << 30)
+    for number in range(first, first + 100):
+        output = made_javascript(parser, number)
+        statuses = oracle_statuses(name, output, version)
+        if statuses is not None:
+            assert dict(logs.LOG_PARSERS[parser](output)) == statuses, output
 
 
 @pytest.mark.parametrize("parser", OTHER_PARSERS)
@@ -213,6 +272,31 @@ def test_another_failure_explains_any_exit_code() -> None:
     report = Report(statuses={"a": "passed", "b": "failed"})
     assert judge(report, ["a"], exit_code=139).resolved
     assert judge(report, ["a"], exit_code=0).resolved
+
+
+def test_without_a_failure_a_test_has_passed_once_tests_ran() -> None:
+    def judged(output: str, exit_code: int = 0) -> EvalResult:
+        report = logs.parse_as_swebench(output, "marked")
+        return judge(
+            report, ["a b"], ["c"], exit_code=exit_code, rule="swebench-fail-only"
+        )
+
+    assert judged("2 specs, 0 failures\n").resolved
+    failed = judged("1) a b\n2 specs, 1 failure\n", 1)
+    assert failed.fail_to_pass_results == {"a b": "failed"}
+    assert failed.pass_to_pass_results == {"c": "passed"}
+    silent = judged("0 specs, 0 failures\n")
+    assert (silent.status, silent.resolved) == ("failed", False)
+    assert silent.fail_to_pass_results == {"a b": "missing"}
+    assert "no result of a test is in it" in silent.error_message
+
+
+def test_a_run_of_failures_alone_that_hangs_has_shown_nothing() -> None:
+    result = judge(
+        Report(), ["a"], exit_code=-9, timed_out=True, rule="swebench-fail-only"
+    )
+    assert (result.status, result.resolved) == ("timeout", False)
+    assert result.fail_to_pass_results == {"a": "missing"}
 
 
 def test_what_is_partly_resolved_says_so() -> None:

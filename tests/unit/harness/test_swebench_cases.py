@@ -111,7 +111,7 @@ class Project:
             ],
             "PASS_TO_PASS": ["tests/test_kept.py::test_old"],
             "log_parser": "parse_log_pytest",
-            "test_cmd": "python -m pytest -rA tests/test_kept.py",
+            "test_cmd": "{python} -m pytest -rA tests/test_kept.py",
         }
         rows = self.directory / "rows.json"
         rows.write_text(json.dumps([row | changed]), encoding="utf-8")
@@ -192,7 +192,7 @@ def test_skipped_tests_are_kept(tmp_path: Path) -> None:
     project = Project(
         tmp_path,
         PASS_TO_PASS=[skipped],
-        test_cmd="python -m pytest -v",
+        test_cmd="{python} -m pytest -v",
         log_parser="pytest-verbose",
         FAIL_TO_PASS=["tests/test_lib.py::test_new"],
     )
@@ -203,6 +203,31 @@ def test_skipped_tests_are_kept(tmp_path: Path) -> None:
     assert result.output.evaluation.pass_to_pass_results == {skipped: "passed"}
 
 
+def test_where_failures_alone_are_read_the_rest_has_passed(tmp_path: Path) -> None:
+    # It fails as Jasmine does, or prints a summary.
+    command = (
+        "{python} -c 'from lib import half; assert half(4) == 2' 2>&- "
+        '|| { echo "1) halves"; echo "2 specs, 1 failure"; exit 1; }; '
+        'echo "2 specs, 0 failures" #'
+    )
+    project = Project(
+        tmp_path,
+        FAIL_TO_PASS=["halves"],
+        PASS_TO_PASS=["quarters"],
+        eval_type="fail_only",
+        log_parser="parse_log_marked",
+        test_cmd=command,
+    )
+    result = project.run("oracle")
+    assert result.outcome == "passed", result.message
+    result = project.predict(project.patch(testing_helper=SOLVED))
+    assert result.outcome == "failed"
+    assert result.output is not None
+    assert result.output.evaluation is not None
+    assert result.output.evaluation.fail_to_pass_results == {"halves": "failed"}
+    assert result.output.evaluation.pass_to_pass_results == {"quarters": "passed"}
+
+
 def test_the_rule_is_for_runners_whose_report_is_read(project: Project) -> None:
     path = project.bench.cases_dir / "acme__lib-1" / "expected" / "tests.toml"
     text = path.read_text(encoding="utf-8")
@@ -211,4 +236,7 @@ def test_the_rule_is_for_runners_whose_report_is_read(project: Project) -> None:
     project.bench.sign()
     result = project.run("oracle")
     assert result.outcome == "error"
-    assert "expected/tests.toml: rule: 'swebench' is for test runners" in result.message
+    assert (
+        "expected/tests.toml: rule: 'swebench' is not for framework = 'pytest', which "
+        "has strict; use framework = 'log'"
+    ) in result.message
