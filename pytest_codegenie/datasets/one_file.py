@@ -8,6 +8,7 @@ dataset. ``inside/one_file.py`` runs the tests.
 from __future__ import annotations
 
 import ast
+import functools
 import keyword
 import warnings
 from collections.abc import Iterator
@@ -143,6 +144,7 @@ def _test_files(problem: Problem) -> Iterator[tuple[str, FileContent]]:
         yield name, FileContent(text.encode())
 
 
+@functools.cache
 def inside(name: str) -> FileContent:
     """Return a script that cases get a copy of."""
     return FileContent((_INSIDE / name).read_bytes())
@@ -220,14 +222,19 @@ def parse(place: str, key: str, text: str) -> ast.Module:
         DatasetError: It is no Python; the error says which line of it.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
+        return _tree(text)
     except SyntaxError as exc:
         reason = f"is no Python: line {exc.lineno}: {exc.msg}"
     except (ValueError, RecursionError, MemoryError) as exc:
         reason = f"is no Python that can be read: {exc or type(exc).__name__}"
     raise DatasetError(place, key, reason)
+
+
+@functools.lru_cache(maxsize=4)  # a problem's texts are asked about more than once
+def _tree(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
 
 
 def defined_names(tree: ast.Module) -> set[str]:

@@ -54,8 +54,8 @@ class QuixBugsOptions(DatasetOptions):
     """What the format takes."""
 
     #: A file of rows with ``instance_id`` (``quixbugs-gcd``), ``FAIL_TO_PASS`` and
-    #: ``PASS_TO_PASS``; "": what was measured with QuixBugs as it is.
-    labels: str = ""
+    #: ``PASS_TO_PASS``; None: what was measured with QuixBugs as it is.
+    labels: Path | None = None
     #: Of each test, in seconds of CPU time; the labels were measured with 5 seconds.
     test_cpu_seconds: Positive = 5.0
 
@@ -157,13 +157,13 @@ def _limit(options: QuixBugsOptions) -> FileContent:
 
 
 @functools.lru_cache(maxsize=4)
-def _labels(file: str) -> dict[str, Labels]:
+def _labels(file: Path | None) -> dict[str, Labels]:
     """Return labels by instance id.
 
     Raises:
         DatasetError: The file is missing, or a row of it is wrong.
     """
-    if not file:
+    if file is None:
         table = json.loads(_LABELS.read_bytes())["programs"]
         return {
             f"quixbugs-{name}": Labels(
@@ -171,7 +171,8 @@ def _labels(file: str) -> dict[str, Labels]:
             )
             for name, both in table.items()
         }
-    return {text_of(row, "instance_id"): _labels_of(row) for row in read_rows(file)}
+    rows = read_rows(str(file))
+    return {text_of(row, "instance_id"): _labels_of(row) for row in rows}
 
 
 def _labels_of(row: Row) -> Labels:

@@ -38,8 +38,8 @@ _PATCH = "pytest-codegenie 2026-11-21 cache: the patch of a job, version 1"
 _VERDICT = "pytest-codegenie 2026-11-21 cache: the verdict on a patch, version 1"
 _CODE = "pytest-codegenie 2026-11-21 cache: the files of a package, version 1"
 _PACKAGE = Path(pytest_codegenie.__file__).parent
-#: Of our files, those that make a difference to a result.
-_CODE_SUFFIXES = (".py", ".toml", ".Dockerfile")
+#: Of our files, those that make a difference to a result or a case.
+_CODE_SUFFIXES = (".py", ".toml", ".Dockerfile", ".json", ".txt")
 
 
 class Identities:
@@ -203,14 +203,19 @@ def module_digest(name: str) -> str:
 
 
 @functools.cache
-def own_code() -> str:
+def own_code(*below: str) -> str:
     """Return the digest of this package's own code.
 
     A version number stands still while somebody works on the package.
+
+    Args:
+        below: Only the files of these directories, and these files; none: all.
     """
+    roots = [_PACKAGE / name for name in below] or [_PACKAGE]
+    paths = {path for root in roots for path in [root, *root.rglob("*")]}
     files = {
         path.relative_to(_PACKAGE).as_posix(): path.read_bytes()
-        for path in sorted(_PACKAGE.rglob("*"))
+        for path in paths
         if path.name.endswith(_CODE_SUFFIXES) and path.is_file()
     }
     return hash_fields(_CODE, files)

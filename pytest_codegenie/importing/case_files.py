@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
 from pytest_codegenie.datasets import CaseDraft
 from pytest_codegenie.datasets import FileContent
 from pytest_codegenie.hashing import hash_bytes
+from pytest_codegenie.importing.toml_text import toml_of
 
 
 #: Where a case comes from; not for agents, who might know the dataset by heart.
@@ -27,13 +26,13 @@ def case_files(draft: CaseDraft, origin: Mapping[str, str]) -> dict[str, FileCon
         origin: Of the dataset; the draft's own is added.
     """
     texts = {
-        "input/task.toml": _toml(draft.task.model_dump(exclude_defaults=True)),
+        "input/task.toml": toml_of(draft.task.model_dump(exclude_defaults=True)),
         "input/problem.md": draft.problem,
         "input/hints.md": draft.hints,
-        "expected/tests.toml": _toml(draft.tests.model_dump(exclude_defaults=True)),
+        "expected/tests.toml": toml_of(draft.tests.model_dump(exclude_defaults=True)),
         "expected/gold.patch": draft.gold_patch,
         "expected/test.patch": draft.test_patch,
-        ORIGIN_FILE: _toml(
+        ORIGIN_FILE: toml_of(
             {"instance_id": draft.instance_id, **origin, **draft.origin}
         ),
     }
@@ -107,7 +106,3 @@ def write_files(directory: Path, files: Mapping[str, FileContent]) -> None:
             path.write_bytes(content.data)
         if content.executable:
             path.chmod(0o755)
-
-
-def _toml(table: Mapping[str, Any]) -> str:
-    return tomli_w.dumps(table)

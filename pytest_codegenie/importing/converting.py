@@ -5,14 +5,13 @@ All of it may happen in another process.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import tomli_w
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from pytest_codegenie.corpus.case_file import FILE_NAME
 from pytest_codegenie.datasets import CaseDraft
@@ -26,6 +25,7 @@ from pytest_codegenie.importing.lazy_cases import pack
 from pytest_codegenie.importing.preparing import Job
 from pytest_codegenie.importing.preparing import draft_of
 from pytest_codegenie.importing.preparing import files_of
+from pytest_codegenie.importing.toml_text import toml_of
 from pytest_codegenie.models import BenchCase
 
 
@@ -59,8 +59,8 @@ def convert(job: Job, instance: Instance, number: int) -> Converted:
     files = files_of(job, draft, place)
     table = case_table(draft, job.task_class, job.day)
     case = _case(table, _digest(files, place), place)
-    files[FILE_NAME] = FileContent(tomli_w.dumps(table).encode())
-    line = json.dumps(pack(files)).encode() + b"\n"
+    files[FILE_NAME] = FileContent(toml_of(table).encode())
+    line = to_json(pack(files)) + b"\n"
     return Converted(draft.case_id, place, line, _known(case, draft))
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import signal
 from collections import deque
 from collections.abc import Callable
 from collections.abc import Generator
 from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
 from concurrent.futures import Future
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -24,8 +27,10 @@ from pytest_codegenie.processes.descendants import die_with_parent
 
 _Result = TypeVar("_Result")
 Answer = Prepared | DatasetError
-#: Instances in memory for each process: enough that none waits for the reader.
-_AHEAD = 8
+#: Instances that a process takes at a time: asking it costs as much as a small draft.
+_BATCH = 8
+#: Batches in memory for each process: enough that none waits for the reader.
+_AHEAD = 2
 
 
 def prepare_all(
@@ -60,35 +65,45 @@ def answer_all(
         DatasetError: The dataset cannot be read on.
         OSError: ``work`` raised it, or its process was killed.
     """
-    numbered = enumerate(instances)
+    faults: list[DatasetError] = []
+    numbered = enumerate(_until_fault(instances, faults))
     if processes == 1:
         for number, instance in numbered:
             yield _answer(work, job, instance, number)
-        return
-    waiting: deque[Future[_Result | DatasetError]] = deque()
-    fault: Exception | None = None
-    with _pool(work, job, processes) as pool:
-        try:
-            while True:
-                try:
-                    while len(waiting) < processes * _AHEAD:
-                        number, instance = next(numbered)
-                        waiting.append(pool.submit(_answer_here, instance, number))
-                except StopIteration:
-                    pass
-                except DatasetError as exc:
-                    # What was read before it is whole, and comes first.
-                    fault = exc
-                if not waiting:
-                    break
-                yield _result(waiting.popleft())
-        finally:
-            pool.shutdown(cancel_futures=True)
-    if fault is not None:
-        raise fault
+    else:
+        with _pool(work, job, processes) as pool:
+            try:
+                yield from _answers_of(pool, numbered, processes * _AHEAD)
+            finally:
+                pool.shutdown(cancel_futures=True)
+    if faults:
+        raise faults[0]
 
 
-def _result(future: Future[_Result | DatasetError]) -> _Result | DatasetError:
+def _until_fault(
+    instances: Iterable[Instance], faults: list[DatasetError]
+) -> Iterator[Instance]:
+    """Yield instances; a fault is kept: what was read before it is whole."""
+    try:
+        yield from instances
+    except DatasetError as exc:
+        faults.append(exc)
+
+
+def _answers_of(
+    pool: ProcessPoolExecutor, numbered: Iterator[tuple[int, Instance]], ahead: int
+) -> Iterator[Any]:
+    """Yield answers in order, a number of batches being worked on at a time."""
+    waiting: deque[Future[list[Any]]] = deque()
+    while batch := list(itertools.islice(numbered, _BATCH)):
+        waiting.append(pool.submit(_answer_here, batch))
+        if len(waiting) == ahead:
+            yield from _result(waiting.popleft())
+    while waiting:
+        yield from _result(waiting.popleft())
+
+
+def _result(future: Future[list[Any]]) -> list[Any]:
     try:
         return future.result()
     except BrokenProcessPool:
@@ -131,5 +146,5 @@ def _begin(work: Any, job: Job) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _answer_here(instance: Instance, number: int) -> Any:
-    return _answer(*_JOBS[0], instance, number)
+def _answer_here(batch: Sequence[tuple[int, Instance]]) -> list[Any]:
+    return [_answer(*_JOBS[0], instance, number) for number, instance in batch]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +14,7 @@ _MAX_PATH_BYTES = 1024
 _TOPS = ("input", "expected")
 
 
+@functools.lru_cache(maxsize=1024)  # instances have many in common
 def path_fault(name: str) -> str:
     """Say why a case may not have a file of that path; "" if it may.
 

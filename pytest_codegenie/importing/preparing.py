@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 from typing import Literal
 
-import tomli_w
-
 from pytest_codegenie.corpus import hash_case
 from pytest_codegenie.corpus import read_task
 from pytest_codegenie.corpus.case_file import FILE_NAME
@@ -37,6 +35,7 @@ from pytest_codegenie.importing.origin import OF_THE_COPY
 from pytest_codegenie.importing.paths import clash
 from pytest_codegenie.importing.paths import leads_out
 from pytest_codegenie.importing.paths import path_fault
+from pytest_codegenie.importing.toml_text import toml_of
 from pytest_codegenie.trees import remove_tree
 from pytest_codegenie.trees import walk
 
@@ -199,7 +198,7 @@ def _stage(
     """Write a case, see that it can be loaded, and return its digest."""
     try:
         write_files(staged, files)
-        (staged / FILE_NAME).write_text(tomli_w.dumps(table), encoding="utf-8")
+        (staged / FILE_NAME).write_text(toml_of(table), encoding="utf-8")
         digest = hash_case(staged).digest
         case = read_case_file(staged, task_class=table["task_class"], digest=_UNSIGNED)
         read_task(case)

@@ -47,10 +47,10 @@ def _write_rows(path: Path, count: int) -> None:
             row = {
                 "task_id": f"Generated/{number}",
                 "entry_point": "add",
-                "prompt": f'def add(a, b):\n    """{"Return the sum. " * 30}"""\n',
+                "prompt": f'def add(a, b):\n    """{number}. {"The sum. " * 50}"""\n',
                 "canonical_solution": f"    return a + b  # {number}\n" * 8,
                 "test": "def check(candidate):\n"
-                + "    assert candidate(1, 2) == 3\n" * 15,
+                + f"    assert candidate({number}, 2) == {number + 2}\n" * 15,
             }
             file.write(json.dumps(row) + "\n")
 
