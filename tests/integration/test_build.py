@@ -53,7 +53,7 @@ def test_it_builds_and_says_so_in_plain_lines(
     assert sorted(tree_of(project)) == ["src/demo_greet.py", "tests/test_greet.py"]
     # And what the last line names works.
     command = out[5].removeprefix("each step: ").split()
-    log = subprocess.check_output(command, cwd=project, text=True)
+    log = subprocess.check_output(command, cwd=project.parent, text=True)
     assert "    P-001: Greet\n" in log
     assert "Coverage: 100" in log
 

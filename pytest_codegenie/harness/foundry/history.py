@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
+import shlex
 from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_codegenie.errors import ProjectError
+from pytest_codegenie.errors import relative
 from pytest_codegenie.harness.foundry.listing import list_tree
 from pytest_codegenie.workspaces.git import ATTRIBUTES
 from pytest_codegenie.workspaces.git import GitFailed
@@ -65,8 +67,8 @@ class History:
 
     @property
     def command(self) -> str:
-        """Return how a person looks at it, from the project's directory."""
-        return f"git --git-dir {self.git_dir.parent.name}/{self.git_dir.name} log -p"
+        """Return how a person looks at it, from the working directory."""
+        return f"git --git-dir {shlex.quote(relative(self.git_dir))} log -p"
 
     def make(self) -> None:
         """Make it, where it is not there; a kill leaves nothing half."""
