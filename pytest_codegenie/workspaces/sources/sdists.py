@@ -6,6 +6,7 @@ Not by ``pip download``, which runs the project's own code to learn its metadata
 from __future__ import annotations
 
 import html.parser
+import importlib
 import json
 import re
 from collections.abc import Iterator
@@ -34,7 +35,6 @@ from pytest_codegenie.workspaces.sources.urls import without_password
 
 
 PREFIX = "sdist:"
-_PYPI = "https://pypi.org/simple"
 #: PEP 691, then PEP 503.
 _ACCEPT = (
     "application/vnd.pypi.simple.v1+json, "
@@ -98,10 +98,10 @@ class Sdist:
             return unknown[0]
         if not links:
             indexes, pages = _places()
+            asked = ", ".join(map(without_password, [*indexes, *pages]))
             raise WorkspaceUnavailable(
                 f"no index has {self.shown} as a source distribution; asked: "
-                f"{', '.join(map(without_password, [*indexes, *pages]))} (the settings "
-                "of pip or uv)"
+                f"{asked or 'none'} (the settings of pip or uv, such as PIP_INDEX_URL)"
             )
         # Of another hash: what comes is checked, and the message has both.
         return links[0]
@@ -134,10 +134,20 @@ def _places() -> tuple[list[str], list[str]]:
     pages = words.get("UV_FIND_LINKS", "").replace(",", " ").split()
     if settings.pip.get("no-index", ("",))[-1].lower() in ("1", "true", "yes", "on"):
         return [], pages
-    first = words.get("UV_DEFAULT_INDEX") or words.get("UV_INDEX_URL") or _PYPI
+    named = words.get("UV_DEFAULT_INDEX") or words.get("UV_INDEX_URL")
+    first = [named] if named else _default_index()
     more = f"{words.get('UV_INDEX', '')} {words.get('UV_EXTRA_INDEX_URL', '')}"
     # ``name=https://...``, as uv has it.
-    return [re.sub(r"^[\w.-]+=", "", url) for url in (first, *more.split())], pages
+    return [re.sub(r"^[\w.-]+=", "", url) for url in (*first, *more.split())], pages
+
+
+def _default_index() -> list[str]:
+    """Return the index that pip asks where nobody names one; nothing without pip."""
+    try:
+        known = importlib.import_module("pip._internal.models.index")
+        return [known.PyPI.simple_url]
+    except (ImportError, AttributeError):
+        return []
 
 
 def _page_of(index: str, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -117,8 +118,23 @@ def test_what_no_index_has_is_said_with_the_places(
         Sdist("b", "1.0", "0" * 64).fetch(_new(tmp_path), 60)
     assert caught.value.reason == (
         "no index has sdist:b==1.0 as a source distribution; asked: "
-        f"{served.url}, {tmp_path} (the settings of pip or uv)"
+        f"{served.url}, {tmp_path} (the settings of pip or uv, such as PIP_INDEX_URL)"
     )
+
+
+def test_where_nobody_names_an_index_it_is_the_one_that_pip_asks(
+    tmp_path: Path, use_index: UseIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_index()
+    pips = pytest.importorskip("pip._internal.models.index", reason="needs pip").PyPI
+    monkeypatch.setattr(pips, "simple_url", tmp_path.as_uri())
+    with pytest.raises(WorkspaceUnavailable) as caught:
+        Sdist("b", "1.0", "0" * 64).fetch(_new(tmp_path), 60)
+    assert f"asked: {tmp_path.as_uri()} (" in caught.value.reason
+    monkeypatch.setitem(sys.modules, "pip._internal.models.index", None)
+    with pytest.raises(WorkspaceUnavailable) as caught:
+        Sdist("b", "1.0", "0" * 64).fetch(tmp_path / "again", 60)
+    assert "asked: none (" in caught.value.reason
 
 
 @pytest.mark.parametrize("sha256", ["", "0" * 64])
