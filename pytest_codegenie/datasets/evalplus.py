@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from pytest_codegenie.datasets import humaneval
@@ -66,13 +65,7 @@ class EvalPlusDataset:
     def instances(self, source: str, options: EvalPlusOptions) -> Iterator[Instance]:
         """Yield the rows; the hub's number 2 of MBPP+ becomes ``Mbpp/2``."""
         rows = read_rows(source, split=options.split, revision=options.revision)
-        for instance in instances_of(rows):
-            name = instance.instance_id
-            yield (
-                replace(instance, instance_id=f"Mbpp/{name}")
-                if (name.isdecimal())
-                else instance
-            )
+        yield from instances_of(rows, numbers_of="Mbpp")
 
     def draft(self, instance: Instance, options: EvalPlusOptions) -> CaseDraft:
         """Return the case of a row."""

@@ -7,7 +7,6 @@ without which nobody could know what the function is called.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from pytest_codegenie.datasets.one_file import STANDARD_LIBRARY
 from pytest_codegenie.datasets.one_file import OneFileOptions
@@ -58,13 +57,7 @@ class MbppDataset:
     def instances(self, source: str, options: MbppOptions) -> Iterator[Instance]:
         """Yield the rows; number 11 becomes ``MBPP/11``."""
         rows = read_rows(source, split=options.split, revision=options.revision)
-        for instance in instances_of(rows):
-            name = instance.instance_id
-            yield (
-                replace(instance, instance_id=f"MBPP/{name}")
-                if (name.isdecimal())
-                else instance
-            )
+        yield from instances_of(rows, numbers_of="MBPP")
 
     def draft(self, instance: Instance, options: MbppOptions) -> CaseDraft:
         """Return the case of a row."""

@@ -169,8 +169,16 @@ def wall_seconds_of(cpu_seconds: float) -> float:
     return 30 + 6 * cpu_seconds
 
 
-def instances_of(rows: Iterator[Row], key: str = "task_id") -> Iterator[Instance]:
+def instances_of(
+    rows: Iterator[Row], key: str = "task_id", *, numbers_of: str = ""
+) -> Iterator[Instance]:
     """Yield rows as instances, under the ids that they have.
+
+    Args:
+        rows: Of the dataset.
+        key: Where the id is.
+        numbers_of: Comes before an id that is a number alone: ``MBPP`` makes
+            ``MBPP/11`` of 11. "": nothing.
 
     Raises:
         DatasetError: One has no id.
@@ -180,7 +188,10 @@ def instances_of(rows: Iterator[Row], key: str = "task_id") -> Iterator[Instance
         if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
             name = text_of(row, key)  # says what is there instead
             raise DatasetError(row.place, key, "is empty; give the row an id")
-        yield Instance(printable_id(row, str(name)), row.place, row)
+        instance_id = printable_id(row, str(name))
+        if numbers_of and instance_id.isdecimal():
+            instance_id = f"{numbers_of}/{instance_id}"
+        yield Instance(instance_id, row.place, row)
 
 
 def printable_id(row: Row, name: str) -> str:

@@ -194,19 +194,13 @@ class CaseRoom(Artifacts):
 
     def _new_workspace(self, name: str, **access: Any) -> Workspace:
         job = self.job
-        try:
-            workspace: Workspace = make_part(
-                "workspace", job.workspace, job.parts.workspaces
-            )
-        except UnknownPartError as exc:
-            raise WorkspaceUnavailable(str(exc)) from exc
-        directory = self.scratch / name
-        directory.mkdir()
         bench = job.case.directory.parent.parent.parent
         hidden = (bench, job.run_directory, *job.hidden)
-        workspace.configure(
+        return new_workspace(
+            job.workspace,
+            job.parts.workspaces,
             WorkspaceSpec(
-                directory=directory,
+                directory=self.scratch / name,
                 cache=self._cache,
                 limits=job.limits,
                 sandbox=job.sandbox,
@@ -215,9 +209,8 @@ class CaseRoom(Artifacts):
                 setup_seconds=job.setup_seconds,
                 run_id=job.run_id,
                 **access,
-            )
+            ),
         )
-        return workspace
 
     def keep(self) -> str:
         """Move the workspaces to the other artifacts; return where they are."""
@@ -248,6 +241,28 @@ class CaseRoom(Artifacts):
         """Remove the scratch directory. Never raises."""
         if self.scratch != Path():
             remove_tree(self.scratch)
+
+
+def new_workspace(
+    name: str, table: Mapping[str, str], spec: WorkspaceSpec
+) -> Workspace:
+    """Return a workspace that is configured; its directory is made.
+
+    Args:
+        name: As in ``--codegenie-workspace``.
+        table: All workspaces, by name.
+        spec: What is asked of it.
+
+    Raises:
+        WorkspaceUnavailable: There is none of that name, or it cannot give that.
+    """
+    try:
+        workspace: Workspace = make_part("workspace", name, table)
+    except UnknownPartError as exc:
+        raise WorkspaceUnavailable(str(exc)) from exc
+    spec.directory.mkdir()
+    workspace.configure(spec)
+    return workspace
 
 
 def make_recipe(task: CaseTask, case: BenchCase, tree: Path) -> Recipe:

@@ -49,15 +49,13 @@ _DIFF = [
     "--",
 ]
 
-_CONFIG = """\
+#: Of every repository of ours: bytes are bytes, and nothing is tidied up.
+SETTINGS = """\
 [core]
 \trepositoryformatversion = 0
 \tfilemode = true
-\tbare = false
-\tlogallrefupdates = false
 \tautocrlf = false
 \tsafecrlf = false
-\tsymlinks = true
 \tquotepath = true
 \tprotectNTFS = false
 [user]
@@ -67,6 +65,13 @@ _CONFIG = """\
 \tauto = 0
 [maintenance]
 \tauto = false
+"""
+_CONFIG = f"""\
+{SETTINGS}\
+[core]
+\tbare = false
+\tlogallrefupdates = false
+\tsymlinks = true
 [init]
 \tdefaultBranch = main
 """

@@ -13,29 +13,18 @@ from pytest_codegenie.errors import ProjectError
 from pytest_codegenie.errors import relative
 from pytest_codegenie.harness.foundry.listing import list_tree
 from pytest_codegenie.workspaces.git import ATTRIBUTES
+from pytest_codegenie.workspaces.git import SETTINGS
 from pytest_codegenie.workspaces.git import GitFailed
 from pytest_codegenie.workspaces.git import run_git
 
 
 _BRANCH = "refs/heads/main"
-_CONFIG = """\
+_CONFIG = f"""\
+{SETTINGS}\
 [core]
-\trepositoryformatversion = 0
-\tfilemode = true
 \tbare = true
 \tlogallrefupdates = true
-\tautocrlf = false
-\tsafecrlf = false
-\tquotepath = true
-\tprotectNTFS = false
 \tfsync = all
-[user]
-\tname = codegenie
-\temail = codegenie@localhost
-[gc]
-\tauto = 0
-[maintenance]
-\tauto = false
 [commit]
 \tgpgsign = false
 """

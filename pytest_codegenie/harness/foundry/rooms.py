@@ -19,6 +19,7 @@ from pytest_codegenie.harness.agent_room import AgentRoom
 from pytest_codegenie.harness.agent_room import SolutionProgram
 from pytest_codegenie.harness.foundry.project import SOLUTION
 from pytest_codegenie.harness.progress import Progress
+from pytest_codegenie.harness.room import new_workspace
 from pytest_codegenie.harness.spending import Spending
 from pytest_codegenie.models import AgentSpec
 from pytest_codegenie.models import DockerSettings
@@ -26,8 +27,6 @@ from pytest_codegenie.models import EvalInstance
 from pytest_codegenie.models import PartTable
 from pytest_codegenie.models import ResourceLimits
 from pytest_codegenie.models import SandboxSettings
-from pytest_codegenie.parts import UnknownPartError
-from pytest_codegenie.parts import make_part
 from pytest_codegenie.redaction import Redactor
 from pytest_codegenie.redaction import find_secrets
 from pytest_codegenie.trees import remove_tree
@@ -133,17 +132,11 @@ class ProjectRoom:
 
     def _new_workspace(self, name: str, **access: Any) -> Workspace:
         around = self._surroundings
-        try:
-            workspace: Workspace = make_part(
-                "workspace", around.workspace, around.parts.workspaces
-            )
-        except UnknownPartError as exc:
-            raise WorkspaceUnavailable(str(exc)) from exc
-        directory = self.scratch / name
-        directory.mkdir()
-        workspace.configure(
+        return new_workspace(
+            around.workspace,
+            around.parts.workspaces,
             WorkspaceSpec(
-                directory=directory,
+                directory=self.scratch / name,
                 cache=around.cache or self.scratch / "cache",
                 limits=around.limits,
                 sandbox=around.sandbox,
@@ -152,9 +145,8 @@ class ProjectRoom:
                 setup_seconds=around.setup_seconds,
                 run_id="build",
                 **access,
-            )
+            ),
         )
-        return workspace
 
     def artifact(self, name: str) -> Path | None:
         """Return where an artifact goes; its directory is made."""

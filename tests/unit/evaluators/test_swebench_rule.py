@@ -94,7 +94,7 @@ def check(case: Mapping[str, Any], said: Mapping[str, Any]) -> None:
     } == said["success"], case
 
 
-@pytest.mark.parametrize("parser", PARSERS)
+@pytest.mark.parametrize("parser", [*PARSERS, *FAIL_ONLY_PARSERS])
 def test_made_outputs_are_judged_as_swe_bench_5_0_2_did(parser: str) -> None:
     cases = [case for case in recorded() if case["parser"] == parser]
     for case in cases:
@@ -115,22 +115,6 @@ def test_new_outputs_are_judged_as_swe_bench_does(parser: str) -> None:
     for number in range(first, first + 100):
         case = made_case(parser, number)
         check(case, oracle(case))
-
-
-@pytest.mark.parametrize("parser", FAIL_ONLY_PARSERS)
-def test_outputs_of_failures_alone_are_judged_as_swe_bench_5_0_2_did(
-    parser: str,
-) -> None:
-    cases = [case for case in recorded() if case["parser"] == parser]
-    for case in cases:
-        check(case, case["oracle"])
-    resolutions = {case["oracle"]["resolution"] for case in cases}
-    assert resolutions == {
-        "INVALID",
-        "RESOLVED_FULL",
-        "RESOLVED_NO",
-        "RESOLVED_PARTIAL",
-    }
 
 
 @pytest.mark.parametrize("parser", FAIL_ONLY_PARSERS)
